@@ -1,0 +1,133 @@
+package compose
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// apiTopics names the rule for what the API server would refuse at or below a field.
+var apiTopics = map[string]string{
+	"labels": RuleAPIMetadata, "annotations": RuleAPIMetadata, "metadata": RuleAPIMetadata,
+	"env": RuleAPIEnv, "envFrom": RuleAPIEnv,
+	"ports":        RuleAPIPort,
+	"volumeMounts": RuleAPIMount, "volumeDevices": RuleAPIMount,
+	"volumes":       RuleAPIVolume,
+	"livenessProbe": RuleAPIProbe, "readinessProbe": RuleAPIProbe, "startupProbe": RuleAPIProbe,
+	"lifecycle": RuleAPIProbe,
+	"resources": RuleAPIResources, "resizePolicy": RuleAPIResources, "overhead": RuleAPIResources,
+	"resourceClaims":  RuleAPIResources,
+	"securityContext": RuleAPISecurity, "hostUsers": RuleAPISecurity, "hostPID": RuleAPISecurity,
+	"hostIPC": RuleAPISecurity, "hostNetwork": RuleAPISecurity, "shareProcessNamespace": RuleAPISecurity,
+	"affinity": RuleAPIScheduling, "tolerations": RuleAPIScheduling, "nodeSelector": RuleAPIScheduling,
+	"nodeName": RuleAPIScheduling, "topologySpreadConstraints": RuleAPIScheduling,
+	"schedulingGates": RuleAPIScheduling, "schedulingGroup": RuleAPIScheduling, "priority": RuleAPIScheduling,
+	"priorityClassName": RuleAPIScheduling, "preemptionPolicy": RuleAPIScheduling,
+	"schedulerName": RuleAPIScheduling, "readinessGates": RuleAPIScheduling, "runtimeClassName": RuleAPIScheduling,
+	"dnsPolicy": RuleAPIDNS, "dnsConfig": RuleAPIDNS, "hostAliases": RuleAPIDNS, "hostname": RuleAPIDNS,
+	"subdomain": RuleAPIDNS, "setHostnameAsFQDN": RuleAPIDNS, "hostnameOverride": RuleAPIDNS,
+	"image": RuleAPIImage, "imagePullPolicy": RuleAPIImage, "imagePullSecrets": RuleAPIImage,
+}
+
+// topicOf finds the outermost field of a path that has a rule of its own.
+func topicOf(path string) string {
+	for name := range strings.SplitSeq(path, ".") {
+		name, _, _ = strings.Cut(name, "[")
+		if rule, ok := apiTopics[name]; ok {
+			return rule
+		}
+	}
+	if strings.Contains(path, "ontainers[") {
+		return RuleAPIContainer
+	}
+	return RuleAPIPod
+}
+
+// apiViolation says in a template author's terms what the API server would refuse.
+func apiViolation(err *field.Error, t *corev1.PodTemplateSpec) Violation {
+	container := containerOf(err.Field, &t.Spec)
+	return violation(topicOf(err.Field), pathOf(err.Field), container, apiDetail(err, container), apiRemedy(err))
+}
+
+// pathOf wraps a path that is already written out.
+func pathOf(written string) *field.Path { return field.NewPath(written) }
+
+// containerOf returns the name of the container that a path leads into, "" if none.
+func containerOf(path string, s *corev1.PodSpec) string {
+	containers := s.Containers
+	rest, ok := strings.CutPrefix(path, "template.spec.containers")
+	if !ok {
+		containers = s.InitContainers
+		rest, ok = strings.CutPrefix(path, "template.spec.initContainers")
+	}
+	if !ok {
+		return ""
+	}
+	if i, _, ok := leadingIndex(rest); ok && i < len(containers) {
+		return containers[i].Name
+	}
+	return ""
+}
+
+// apiDetail writes the error as a sentence.
+func apiDetail(err *field.Error, container string) string {
+	subject := strings.TrimPrefix(err.Field, "template.")
+	if container != "" {
+		_, inside, _ := strings.Cut(err.Field, "]")
+		subject = strings.TrimPrefix(inside, ".") + fmt.Sprintf(" of container %q", container)
+	}
+	detail := ""
+	if err.Detail != "" {
+		detail = ": " + err.Detail
+	}
+	switch err.Type {
+	case field.ErrorTypeRequired:
+		return fmt.Sprintf("%s is required%s", subject, detail)
+	case field.ErrorTypeDuplicate:
+		return fmt.Sprintf("%s repeats %s%s", subject, valueOf(err), detail)
+	case field.ErrorTypeForbidden:
+		return fmt.Sprintf("%s may not be set%s", subject, detail)
+	case field.ErrorTypeNotFound:
+		return fmt.Sprintf("%s names %s, which does not exist", subject, valueOf(err))
+	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
+		return fmt.Sprintf("%s is too long%s", subject, detail)
+	default:
+		return fmt.Sprintf("%s is %s%s", subject, valueOf(err), detail)
+	}
+}
+
+// maxShownValue bounds how much of a refused value is repeated, in bytes.
+const maxShownValue = 64
+
+func valueOf(err *field.Error) string {
+	s := fmt.Sprintf("%v", err.BadValue)
+	if len(s) > maxShownValue {
+		s = strings.ToValidUTF8(s[:maxShownValue], "") + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func apiRemedy(err *field.Error) string {
+	name := lastName(err.Field)
+	switch err.Type {
+	case field.ErrorTypeRequired:
+		return "set " + name
+	case field.ErrorTypeDuplicate:
+		return fmt.Sprintf("give %s a value of its own, or remove the entry that repeats it", name)
+	case field.ErrorTypeNotSupported:
+		return fmt.Sprintf("write %s with one of the %s", name, err.Detail)
+	case field.ErrorTypeForbidden:
+		return "remove " + name
+	case field.ErrorTypeNotFound:
+		return fmt.Sprintf("define it, or correct %s", name)
+	default:
+		return fmt.Sprintf("change %s to what the API server takes", name)
+	}
+}
+
+// profileViolation is a fault of a profile or an identity.
+func profileViolation(err *field.Error) Violation {
+	return violation(RuleProfile, pathOf(err.Field), "", apiDetail(err, ""), apiRemedy(err))
+}

@@ -1,0 +1,77 @@
+package compose
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/compose/podrules"
+)
+
+// templateRoot is where a template's Pod starts in its document.
+var templateRoot = field.NewPath("template")
+
+// Validate returns every rule that a template breaks when it is used with a profile, in the order of
+// the Pod's fields: Kandev's own rules, the workspace grant's, and the API server's.
+func Validate(t *corev1.PodTemplateSpec, p Profile) []Violation {
+	v := validateOwned(t, p)
+	v.apiServer(t)
+	return v.violations
+}
+
+// validateOwned checks Kandev's own rules and the workspace grant's.
+func validateOwned(t *corev1.PodTemplateSpec, p Profile) *validator {
+	v := &validator{profile: p.WithDefaults()}
+	v.metadata(t)
+	v.pod(&t.Spec)
+	v.mainContainer(&t.Spec)
+	v.containers(&t.Spec)
+	return v
+}
+
+// validator collects the violations of one template.
+type validator struct {
+	profile    Profile
+	violations []Violation
+}
+
+func (v *validator) add(rule string, at *field.Path, container, detail, remedy string) {
+	v.violations = append(v.violations, violation(rule, at, container, detail, remedy))
+}
+
+// apiServer adds what the API server would refuse, unless the field is in a violation already.
+func (v *validator) apiServer(t *corev1.PodTemplateSpec) {
+	errs := podrules.Validate(t, templateRoot, podrules.Options{KnownVolumes: OwnedVolumes()})
+	if len(errs) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for _, x := range v.violations {
+		if x.Severity == finding.Error {
+			seen[x.Path.String()] = true
+		}
+	}
+	for _, err := range errs {
+		if !seen[err.Field] {
+			v.violations = append(v.violations, apiViolation(err, t))
+		}
+	}
+}
+
+// check returns an *Invalid with everything that keeps a template from being composed.
+func check(t *corev1.PodTemplateSpec, p Profile, id Identity) error {
+	var out []Violation
+	for _, err := range append(p.Validate(), id.Validate()...) {
+		out = append(out, profileViolation(err))
+	}
+	for _, v := range Validate(t, p) {
+		if v.Severity == finding.Error {
+			out = append(out, v)
+		}
+	}
+	out = append(out, checkClaims(t, p, id)...)
+	if len(out) > 0 {
+		return &Invalid{Violations: out}
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,15 +99,8 @@ func apiDetail(err *field.Error, container string) string {
 	}
 }
 
-// maxShownValue bounds how much of a refused value is repeated, in bytes.
-const maxShownValue = 64
-
 func valueOf(err *field.Error) string {
-	s := fmt.Sprintf("%v", err.BadValue)
-	if len(s) > maxShownValue {
-		s = strings.ToValidUTF8(s[:maxShownValue], "") + "..."
-	}
-	return fmt.Sprintf("%q", s)
+	return strconv.Quote(shorten(fmt.Sprint(err.BadValue)))
 }
 
 func apiRemedy(err *field.Error) string {
@@ -130,4 +124,12 @@ func apiRemedy(err *field.Error) string {
 // profileViolation is a fault of a profile or an identity.
 func profileViolation(err *field.Error) Violation {
 	return violation(RuleProfile, pathOf(err.Field), "", apiDetail(err, ""), apiRemedy(err))
+}
+
+func profileViolations(errs field.ErrorList) []Violation {
+	out := make([]Violation, 0, len(errs))
+	for _, err := range errs {
+		out = append(out, profileViolation(err))
+	}
+	return out
 }

@@ -3,6 +3,8 @@ package compose
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -24,7 +26,8 @@ type Objects struct {
 // The error is a *Invalid when the template, the profile or the identity breaks a rule.
 func Compose(t *corev1.PodTemplateSpec, p Profile, id Identity) (Objects, error) {
 	p = p.WithDefaults()
-	if err := check(t, p, id); err != nil {
+	violations := slices.Concat(profileViolations(id.Validate()), checkTemplate(t, p), checkClaims(t, p, id))
+	if err := invalid(violations); err != nil {
 		return Objects{}, err
 	}
 	objects := Objects{Pod: composePod(t, p, id)}
@@ -138,16 +141,25 @@ func merged(base, over map[string]string) map[string]string {
 	return out
 }
 
-// Invalid is the error of Compose: what keeps the objects from being composed.
+// Invalid is the error of Compose and NewSnapshot: every rule that is broken.
 type Invalid struct {
 	Violations []Violation
 }
 
+// invalid returns an *Invalid, nil where there are no violations.
+func invalid(violations []Violation) error {
+	if len(violations) == 0 {
+		return nil
+	}
+	return &Invalid{Violations: violations}
+}
+
 // Error names every violation, a line each.
 func (e *Invalid) Error() string {
-	s := fmt.Sprintf("cannot compose: %d violation(s)", len(e.Violations))
+	var b strings.Builder
+	fmt.Fprintf(&b, "cannot compose: %d violation(s)", len(e.Violations))
 	for _, v := range e.Violations {
-		s += "\n" + v.String()
+		b.WriteString("\n" + v.String())
 	}
-	return s
+	return b.String()
 }

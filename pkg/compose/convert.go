@@ -3,39 +3,25 @@ package compose
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxExpandedNodes bounds what aliases may expand to. A template of the largest allowed size written
-// without aliases has fewer nodes than this.
-const maxExpandedNodes = 200_000
-
 // converter turns a document's nodes into JSON, the form in which the API server decodes them, and
 // into the generic value that policies read, in one pass.
 type converter struct {
 	doc        *Document
 	json       []byte
+	object     any // the generic value of the whole document
 	violations []Violation
 
-	path      []segment
-	expanding []*yaml.Node        // aliases being expanded, to stop at a cycle
-	expanded  int                 // nodes visited below an alias
-	stopped   bool                // the alias bound was passed
-	endless   bool                // an alias stands in what it names, or the bound was passed
-	omit      map[*yaml.Node]bool // values to leave out
+	trail trail
+	omit  map[*yaml.Node]bool // values to leave out
 
 	nullItems bool      // some list item is null: the types decide whether that is an error
 	oddBools  []oddBool // booleans written as on, y, ...
-}
-
-// segment is one step of the path to the node being converted: a name, or an index where name is "".
-type segment struct {
-	name  string
-	index int
 }
 
 // oddBool is a boolean that is written neither true nor false.
@@ -45,58 +31,29 @@ type oddBool struct {
 	is   bool
 }
 
-// fieldPath writes the current path as a field.Path.
-func (c *converter) fieldPath() *field.Path {
-	var p *field.Path
-	for _, s := range c.path {
-		switch {
-		case s.name == "":
-			p = p.Index(s.index)
-		case p == nil:
-			p = field.NewPath(s.name)
-		case isIdentifier(s.name):
-			p = p.Child(s.name)
-		default:
-			p = p.Key(s.name)
-		}
-	}
-	return p
-}
-
-// isIdentifier reports whether a key can be a field name, written after a dot.
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 func (c *converter) fail(rule string, n *yaml.Node, detail, remedy string) {
 	v := documentViolation(rule, c.doc.tokenRange(n), detail, remedy)
-	v.Path = c.fieldPath()
+	v.Path = c.trail.path()
 	c.violations = append(c.violations, v)
+}
+
+// convert converts the whole document.
+func (d *Document) convert() *converter {
+	c := &converter{doc: d, json: make([]byte, 0, 2*len(d.lines.text))}
+	if d.aliases != nil {
+		c.violations = append(c.violations, *d.aliases)
+	}
+	c.object = c.value(d.root)
+	return c
 }
 
 // value converts one node and everything below it.
 func (c *converter) value(n *yaml.Node) any {
-	if c.stopped || c.omit[resolveAlias(n)] {
-		c.null()
-		return nil
-	}
-	if len(c.expanding) > 0 {
-		c.expanded++
-		if c.expanded > maxExpandedNodes {
-			c.stopped, c.endless = true, true
-			c.fail(RuleDocumentAliases, n, "aliases expand to more than the document could hold",
-				"write the values out instead of nesting aliases")
-		}
+	n = resolveAlias(n)
+	if c.omit[n] {
+		return c.null()
 	}
 	switch n.Kind {
-	case yaml.AliasNode:
-		return c.alias(n)
 	case yaml.MappingNode:
 		return c.mapping(n)
 	case yaml.SequenceNode:
@@ -105,22 +62,9 @@ func (c *converter) value(n *yaml.Node) any {
 	return c.scalar(n)
 }
 
-func (c *converter) null() { c.json = append(c.json, "null"...) }
-
-func (c *converter) alias(n *yaml.Node) any {
-	for _, a := range c.expanding {
-		if a == n.Alias {
-			c.endless = true
-			c.fail(RuleDocumentAliases, n, fmt.Sprintf("alias *%s stands inside what it names", n.Value),
-				"remove the alias")
-			c.null()
-			return nil
-		}
-	}
-	c.expanding = append(c.expanding, n.Alias)
-	v := c.value(n.Alias)
-	c.expanding = c.expanding[:len(c.expanding)-1]
-	return v
+func (c *converter) null() any {
+	c.json = append(c.json, "null"...)
+	return nil
 }
 
 func (c *converter) sequence(n *yaml.Node) any {
@@ -130,9 +74,9 @@ func (c *converter) sequence(n *yaml.Node) any {
 		if i > 0 {
 			c.json = append(c.json, ',')
 		}
-		c.path = append(c.path, segment{index: i})
+		c.trail.item(i)
 		v := c.value(item)
-		c.path = c.path[:len(c.path)-1]
+		c.trail.up()
 		c.nullItems = c.nullItems || v == nil
 		out = append(out, v)
 	}
@@ -150,9 +94,9 @@ func (c *converter) mapping(n *yaml.Node) any {
 		}
 		c.json = appendJSONString(c.json, p.name)
 		c.json = append(c.json, ':')
-		c.path = append(c.path, segment{name: p.name})
+		c.trail.key(p.name)
 		out[p.name] = c.value(p.value)
-		c.path = c.path[:len(c.path)-1]
+		c.trail.up()
 	}
 	c.json = append(c.json, '}')
 	return out
@@ -162,37 +106,24 @@ func (c *converter) mapping(n *yaml.Node) any {
 type pair struct {
 	name       string
 	key, value *yaml.Node
-	merged     bool
 }
 
 // pairs lists what a mapping holds, each name once, and reports every collision.
 func (c *converter) pairs(m *yaml.Node) []pair {
-	out := make([]pair, 0, len(m.Content)/2)
-	add := func(k, v *yaml.Node, merged bool) {
+	set := pairSet{list: make([]pair, 0, len(m.Content)/2)}
+	own := true
+	add := func(k, v *yaml.Node) {
 		name, err := keyString(k)
 		if err != nil {
 			c.fail(RuleDocumentKey, k, "not a usable key: "+err.Error(), "write the key as a plain or quoted word")
-			return
-		}
-		for _, p := range out {
-			if p.name == name {
-				c.collision(p, k, name, merged)
-				return
-			}
-		}
-		out = append(out, pair{name: name, key: k, value: v, merged: merged})
-	}
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		if k := m.Content[i]; !isMerge(k) {
-			add(k, m.Content[i+1], false)
+		} else if first := set.add(pair{name: name, key: k, value: v}); first != nil {
+			c.collision(first, k, own)
 		}
 	}
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		if k := m.Content[i]; isMerge(k) {
-			c.merge(k, m.Content[i+1], func(k, v *yaml.Node) { add(k, v, true) })
-		}
-	}
-	return out
+	eachOwnPair(m, add)
+	own = false
+	eachMergeKey(m, func(k, v *yaml.Node) { c.merge(k, v, add) })
+	return set.list
 }
 
 // merge visits the pairs that a merge key brings in.
@@ -203,63 +134,75 @@ func (c *converter) merge(key, value *yaml.Node, add func(k, v *yaml.Node)) {
 				"merge an alias of an object, or a list of them")
 			continue
 		}
-		if c.isExpanding(source) {
-			c.endless = true
-			c.fail(RuleDocumentAliases, key, "the merge key << names an object that it stands in", "remove the merge")
-			continue
-		}
-		c.expanding = append(c.expanding, source)
-		c.expanded += len(source.Content)
-		for _, p := range c.pairs(source) {
-			add(p.key, p.value)
-		}
-		c.expanding = c.expanding[:len(c.expanding)-1]
+		eachPair(source, add)
 	}
 }
 
-func (c *converter) isExpanding(n *yaml.Node) bool {
-	for _, a := range c.expanding {
-		if a == n {
-			return true
-		}
-	}
-	return false
+// pairSet holds pairs by name.
+type pairSet struct {
+	list   []pair
+	byName map[string]int // only for a set that is too large to search
 }
 
-func (c *converter) collision(first pair, k *yaml.Node, name string, merged bool) {
-	c.path = append(c.path, segment{name: name})
-	defer func() { c.path = c.path[:len(c.path)-1] }()
-	if merged {
-		// The key that a reader sees in this place is the one to point at.
-		c.fail(RuleDocumentMerge, first.key,
-			fmt.Sprintf("key %q is set here and also by a merge (<<); readers disagree on which one wins", name),
-			fmt.Sprintf("keep %q in one of the two places", name))
+const searchedPairs = 16
+
+// add adds a pair. Where its name is there already, it returns the first pair of the name instead.
+func (s *pairSet) add(p pair) (first *pair) {
+	if len(s.list) < searchedPairs {
+		for i := range s.list {
+			if s.list[i].name == p.name {
+				return &s.list[i]
+			}
+		}
+		s.list = append(s.list, p)
+		return nil
+	}
+	if s.byName == nil {
+		s.byName = make(map[string]int, cap(s.list))
+		for i := range s.list {
+			s.byName[s.list[i].name] = i
+		}
+	}
+	if i, ok := s.byName[p.name]; ok {
+		return &s.list[i]
+	}
+	s.byName[p.name] = len(s.list)
+	s.list = append(s.list, p)
+	return nil
+}
+
+func (c *converter) collision(first *pair, k *yaml.Node, own bool) {
+	c.trail.key(first.name)
+	defer c.trail.up()
+	if own {
+		c.fail(RuleDocumentDuplicateKey, k,
+			fmt.Sprintf("key %q stands twice in one object; its first place is line %d", first.name, c.doc.tokenRange(first.key).Start.Line),
+			"remove one of the two")
 		return
 	}
-	c.fail(RuleDocumentDuplicateKey, k,
-		fmt.Sprintf("key %q stands twice in one object; its first place is line %d", name, c.doc.tokenRange(first.key).Start.Line),
-		"remove one of the two")
+	// The key that a reader sees in this place is the one to point at.
+	c.fail(RuleDocumentMerge, first.key,
+		fmt.Sprintf("key %q is set here and also by a merge (<<); readers disagree on which one wins", first.name),
+		fmt.Sprintf("keep %q in one of the two places", first.name))
 }
 
 func (c *converter) scalar(n *yaml.Node) any {
 	v, err := scalarValue(n)
 	if err != nil {
 		c.fail(RuleDocumentSyntax, n, err.Error(), "write the value without a tag, or quoted if it is text")
-		c.null()
-		return nil
+		return c.null()
 	}
 	switch v := v.(type) {
 	case nil:
-		c.null()
-		return nil
+		return c.null()
 	case bool:
 		return c.bool(n, v)
 	case int64:
-		c.json = strconv.AppendInt(c.json, v, 10)
-		return json.Number(strconv.FormatInt(v, 10))
+		return c.number(strconv.FormatInt(v, 10))
 	case uint64:
-		c.json = strconv.AppendUint(c.json, v, 10)
-		return json.Number(strconv.FormatUint(v, 10))
+		return c.number(strconv.FormatUint(v, 10))
+	case json.Number:
+		return c.number(v.String())
 	case float64:
 		return c.float(n, v)
 	case string:
@@ -268,30 +211,29 @@ func (c *converter) scalar(n *yaml.Node) any {
 	return v
 }
 
+func (c *converter) number(s string) any {
+	c.json = append(c.json, s...)
+	return json.Number(s)
+}
+
 func (c *converter) bool(n *yaml.Node, v bool) any {
 	c.json = strconv.AppendBool(c.json, v)
 	switch n.Value {
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 	default:
-		c.oddBools = append(c.oddBools, oddBool{node: n, path: c.fieldPath(), is: v})
+		c.oddBools = append(c.oddBools, oddBool{node: n, path: c.trail.path(), is: v})
 	}
 	return v
 }
 
 func (c *converter) float(n *yaml.Node, v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	b, err := json.Marshal(v)
+	if err != nil { // infinite, or not a number
 		c.fail(RuleDocumentWrongType, n, fmt.Sprintf("%s is not a number that JSON can hold", n.Value),
 			"write a finite number, or quote it if it is text")
-		c.null()
-		return nil
+		return c.null()
 	}
-	b, err := json.Marshal(v)
-	if err != nil { // unreachable: every finite float has a JSON form
-		c.fail(RuleDocumentWrongType, n, err.Error(), "write a finite number")
-		b = []byte("0")
-	}
-	c.json = append(c.json, b...)
-	return json.Number(b)
+	return c.number(string(b))
 }
 
 // appendJSONString appends a string as JSON.

@@ -23,7 +23,7 @@ func (d *Document) Has(path string) bool {
 
 func (d *Document) find(path string) (Range, bool) {
 	_, at, ok := d.walk(path)
-	return d.translate(at), ok
+	return d.rangeOf(at), ok
 }
 
 // nodeAt returns the node that a path names, nil where the document does not hold it.
@@ -35,7 +35,7 @@ func (d *Document) nodeAt(path string) *yaml.Node {
 }
 
 // walk follows a path as far as the document goes.
-func (d *Document) walk(path string) (node *yaml.Node, at Range, ok bool) {
+func (d *Document) walk(path string) (node *yaml.Node, at span, ok bool) {
 	node = d.root
 	at = d.token(node)
 	for path != "" {
@@ -95,19 +95,28 @@ func stepInto(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 
 // eachPair visits the pairs of a mapping: its own, then those that it merges.
 func eachPair(m *yaml.Node, visit func(k, v *yaml.Node)) {
+	eachOwnPair(m, visit)
+	eachMergeKey(m, func(_, value *yaml.Node) {
+		for _, source := range mergeSources(value) {
+			if source.Kind == yaml.MappingNode {
+				eachPair(source, visit)
+			}
+		}
+	})
+}
+
+func eachOwnPair(m *yaml.Node, visit func(k, v *yaml.Node)) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if !isMerge(m.Content[i]) {
 			visit(m.Content[i], m.Content[i+1])
 		}
 	}
+}
+
+func eachMergeKey(m *yaml.Node, visit func(k, v *yaml.Node)) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		if !isMerge(m.Content[i]) {
-			continue
-		}
-		for _, source := range mergeSources(m.Content[i+1]) {
-			if source.Kind == yaml.MappingNode && source != m {
-				eachPair(source, visit)
-			}
+		if isMerge(m.Content[i]) {
+			visit(m.Content[i], m.Content[i+1])
 		}
 	}
 }

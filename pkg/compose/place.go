@@ -2,7 +2,7 @@ package compose
 
 import (
 	"bytes"
-	"strings"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -20,29 +20,84 @@ type Range struct {
 // IsZero reports whether the range is unknown.
 func (r Range) IsZero() bool { return r.Start.Line == 0 }
 
-// lines gives access to a text by line number, and translates the line numbers of the YAML reader
-// to those of an editor: YAML 1.1 also ends a line at a lone CR, NEL, LS or PS.
-type lines struct {
-	text   []byte
-	starts []int // byte offset at which the YAML reader starts each line
-	exotic bool  // some line ends in something else than LF or CRLF
+// span is a piece of a text by byte offsets; end is exclusive.
+type span struct {
+	start, end int
 }
 
+// lines translates between byte offsets and places, in time that does not grow with a line's length.
+// The YAML reader and an editor count lines differently: YAML 1.1 also ends a line at a lone CR, NEL,
+// LS or PS.
+type lines struct {
+	text   []byte
+	reader []int // byte offset at which the YAML reader starts each line
+	editor []int // byte offset at which an editor starts each line
+	runes  []int // characters before each block of the text; nil where every character is a byte
+}
+
+// runeBlock is the length of the blocks of lines.runes, in bytes.
+const runeBlock = 256
+
 func newLines(text []byte) *lines {
-	l := &lines{text: text, starts: make([]int, 1, bytes.Count(text, []byte{'\n'})+1)}
+	l := &lines{text: text, editor: editorLines(text)}
+	l.reader = l.editor
+	ascii := isASCII(text)
+	if !ascii {
+		l.runes = countRunes(text)
+	}
+	if !ascii || bytes.IndexByte(text, '\r') >= 0 {
+		l.reader = readerLines(text)
+	}
+	return l
+}
+
+func isASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func editorLines(text []byte) []int {
+	starts := make([]int, 1, bytes.Count(text, []byte{'\n'})+1)
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return starts
+		}
+		at += i + 1
+		starts = append(starts, at)
+	}
+}
+
+func readerLines(text []byte) []int {
+	starts := []int{0}
 	for i := 0; i < len(text); {
 		n := breakLen(text[i:])
 		if n == 0 {
 			i++
 			continue
 		}
-		if text[i] != '\n' && (n != 2 || text[i] != '\r') {
-			l.exotic = true
-		}
 		i += n
-		l.starts = append(l.starts, i)
+		starts = append(starts, i)
 	}
-	return l
+	return starts
+}
+
+func countRunes(text []byte) []int {
+	counts := make([]int, 0, len(text)/runeBlock+1)
+	count := 0
+	for i, c := range text {
+		if i%runeBlock == 0 {
+			counts = append(counts, count)
+		}
+		if utf8.RuneStart(c) {
+			count++
+		}
+	}
+	return counts
 }
 
 // breakLen returns the length of the YAML 1.1 line break at the start of b, 0 if there is none.
@@ -63,100 +118,70 @@ func breakLen(b []byte) int {
 	return 0
 }
 
-// line returns the text of a line as the YAML reader counts, without its line break.
-func (l *lines) line(n int) []byte {
-	if n < 1 || n > len(l.starts) {
-		return nil
+// runesBefore is the number of characters before an offset.
+func (l *lines) runesBefore(offset int) int {
+	if l.runes == nil || offset == 0 {
+		return offset
 	}
-	end := len(l.text)
-	if n < len(l.starts) {
-		end = l.starts[n]
-	}
-	s := l.text[l.starts[n-1]:end]
-	for i := range s {
-		if breakLen(s[i:]) > 0 {
-			return s[:i]
+	block := (offset - 1) / runeBlock
+	count := l.runes[block]
+	for _, c := range l.text[block*runeBlock : offset] {
+		if utf8.RuneStart(c) {
+			count++
 		}
 	}
-	return s
+	return count
 }
 
-// from returns the rest of a line from a column on.
-func (l *lines) from(p Place) []byte {
-	s := l.line(p.Line)
-	for range p.Column - 1 {
-		if len(s) == 0 {
-			return nil
-		}
-		_, n := utf8.DecodeRune(s)
-		s = s[n:]
-	}
-	return s
-}
+// offset is the byte offset of a place as the YAML reader counts.
+func (l *lines) offset(p Place) int { return l.offsetBy(l.reader, p) }
 
-// editor translates a place of the YAML reader to the place at which an editor shows it.
-func (l *lines) editor(p Place) Place {
-	if !l.exotic || p.Line < 1 || p.Line > len(l.starts) {
-		return p
-	}
-	before := l.text[:l.starts[p.Line-1]]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return Place{
-		Line:   1 + bytes.Count(before, []byte{'\n'}),
-		Column: p.Column + utf8.RuneCount(before[start:]),
-	}
-}
-
-// at returns the place of a byte offset, as an editor counts.
-func (l *lines) at(offset int) Place {
-	before := l.text[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return Place{
-		Line:   1 + bytes.Count(before, []byte{'\n'}),
-		Column: 1 + utf8.RuneCount(before[start:]),
-	}
-}
-
-// scalarLen returns the length, in characters, of the scalar that starts s: up to its closing quote,
-// or for a plain one what its value takes.
-func scalarLen(s []byte, value string) int {
-	if len(s) == 0 {
+func (l *lines) offsetBy(starts []int, p Place) int {
+	if p.Line < 1 {
 		return 0
 	}
-	switch s[0] {
-	case '"':
-		return quotedLen(s, func(i int) int {
-			if s[i] == '\\' {
-				return 2
-			}
-			return 0
-		})
-	case '\'':
-		return quotedLen(s, func(i int) int {
-			if bytes.HasPrefix(s[i:], []byte("''")) {
-				return 2
-			}
-			return 0
-		})
+	if p.Line > len(starts) {
+		return len(l.text)
 	}
-	if strings.HasPrefix(string(s), value) {
-		return utf8.RuneCountInString(value)
+	start := starts[p.Line-1]
+	if l.runes == nil {
+		return min(start+p.Column-1, len(l.text))
 	}
-	return 1
+	want := l.runesBefore(start) + p.Column - 1
+	block := sort.SearchInts(l.runes, want+1) - 1
+	at, count := block*runeBlock, l.runes[block]
+	for at < len(l.text) {
+		if utf8.RuneStart(l.text[at]) {
+			if count == want {
+				break
+			}
+			count++
+		}
+		at++
+	}
+	return at
 }
 
-// quotedLen finds the quote that closes the one at s[0]; escape returns the length of the escape at
-// an offset, 0 if there is none. A quote that does not close on its line takes the rest of it.
-func quotedLen(s []byte, escape func(int) int) int {
-	for i := 1; i < len(s); {
-		if n := escape(i); n > 0 {
-			i += n
-			continue
-		}
-		if s[i] == s[0] {
-			return utf8.RuneCount(s[:i+1])
-		}
-		i++
-	}
-	return utf8.RuneCount(bytes.TrimRight(s, " \t"))
+// editorOffset is the byte offset of a place as an editor counts.
+func (l *lines) editorOffset(p Place) int { return l.offsetBy(l.editor, p) }
+
+// place is the place of a byte offset as an editor counts.
+func (l *lines) place(offset int) Place { return l.placeBy(l.editor, offset) }
+
+// readerPlace is the place of a byte offset as the YAML reader counts.
+func (l *lines) readerPlace(offset int) Place { return l.placeBy(l.reader, offset) }
+
+func (l *lines) placeBy(starts []int, offset int) Place {
+	offset = min(max(offset, 0), len(l.text))
+	line := sort.SearchInts(starts, offset+1)
+	return Place{Line: line, Column: l.runesBefore(offset) - l.runesBefore(starts[line-1]) + 1}
+}
+
+// lineSpan is the text of a line as the YAML reader counts, without blanks around it.
+func (l *lines) lineSpan(line int) span {
+	start := l.offset(Place{line, 1})
+	end := l.offset(Place{line + 1, 1})
+	text := l.text[start:end]
+	blank := len(text) - len(bytes.TrimLeft(text, " \t"))
+	return span{start + blank, max(start+len(bytes.TrimSpace(text))+blank, start+blank)}
 }

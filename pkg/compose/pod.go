@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,22 +51,13 @@ func ownedMetadata(m *metav1.ObjectMeta) []string {
 }
 
 func (v *validator) reservedKeys(at *field.Path, what string, m map[string]string) {
-	for _, key := range sorted(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if IsReservedKey(key) {
 			v.add(RuleReservedMetadata, at.Key(key), "",
 				fmt.Sprintf("%s %q is Kandev's own: it identifies the session", what, key),
 				"remove it, or choose a key outside kandev.ai/ and app.kubernetes.io/")
 		}
 	}
-}
-
-func sorted(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // pod refuses the owned fields of the Pod itself.

@@ -1,11 +1,10 @@
 package compose
 
 import (
-	"fmt"
+	"bytes"
 	"reflect"
-	"unicode/utf8"
+	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -46,15 +45,14 @@ func (d *Document) isProfile(prefix string) bool {
 // ParseProfile reads a file that holds a profile.
 func ParseProfile(data []byte) (*ProfileDocument, []Violation) {
 	docs, violations := readDocuments(data)
-	switch {
-	case len(violations) > 0:
+	if len(violations) > 0 {
 		return nil, violations
-	case len(docs) == 0:
-		return nil, []Violation{documentViolation(RuleDocumentEmpty, startOfFile, "the file holds no profile", "write a profile")}
-	case len(docs) > 1:
-		return nil, []Violation{docs[1].isSecond()}
 	}
-	return docs[0].ReadProfile()
+	d, violations := onlyDocument(docs, "a profile")
+	if d == nil {
+		return nil, violations
+	}
+	return d.ReadProfile()
 }
 
 // ReadProfile decodes the document as a profile. The violations are the profile's own and, where the
@@ -66,11 +64,11 @@ func (d *Document) ReadProfile() (*ProfileDocument, []Violation) {
 		node, at = d.nodeAt(root), field.NewPath(root)
 	}
 	c := &converter{doc: d}
-	if _, ok := c.value(node).(map[string]any); !ok || c.endless {
+	if _, ok := c.value(node).(map[string]any); !ok {
 		return nil, append(c.violations, documentViolation(RuleProfile, d.tokenRange(d.root),
 			"the document is no object, so no profile", "write main_container, platform, workspace and pod_template_yaml"))
 	}
-	violations := append(c.violations, d.checkProfileTypes(node, at)...)
+	violations := append(c.violations, d.checkProfileTypes(node, root)...)
 	var f profileFields
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(c.json, &f); err != nil {
 		return nil, violations
@@ -95,24 +93,24 @@ func (d *Document) profileFault(err *field.Error, at *field.Path) Violation {
 
 // checkProfileTypes reports wrongly typed values, unknown fields of the workspace, and near misses of
 // the profile's own keys. Keys that are neither belong to other parts of Kandev.
-func (d *Document) checkProfileTypes(node *yaml.Node, at *field.Path) []Violation {
+func (d *Document) checkProfileTypes(node *yaml.Node, root string) []Violation {
 	t := &typeChecker{doc: d}
+	if root != "" {
+		t.trail.key(root)
+	}
 	fields := fieldsOf(reflect.TypeFor[profileFields]())
 	eachPair(resolveAlias(node), func(k, v *yaml.Node) {
 		name, err := keyString(k)
 		if err != nil {
 			return
 		}
+		t.trail.key(name)
 		if typ, ok := fields[name]; ok {
-			t.check(v, typ, at.Child(name), d.pairRange(k, v))
-			return
+			t.check(k, v, typ)
+		} else if nearest(name, fields) != "" {
+			t.unknown(k, name, fields)
 		}
-		for _, known := range profileKeys {
-			if d := levenshtein.ComputeDistance(known, name); d <= 2 {
-				t.unknown(k, name, fields, at)
-				return
-			}
-		}
+		t.trail.up()
 	})
 	return t.violations
 }
@@ -128,16 +126,26 @@ func (d *Document) readEmbedded(p *ProfileDocument, node *yaml.Node, at *field.P
 		return []Violation{d.profileFault(field.Forbidden(field.NewPath("pod_template_file"),
 			"pod_template_yaml is set too; a profile has one template"), at)}
 	}
-	template, violations := ReadDocument([]byte(f.PodTemplateYAML))
-	outer := embedded(d, value)
-	for i := range violations {
-		violations[i].Place = Range{Start: outer(violations[i].Place.Start), End: outer(violations[i].Place.End)}
-	}
-	if template != nil {
-		template.outer = outer
-		p.Template = template
-	}
+	template, violations := readEmbeddedDocument([]byte(f.PodTemplateYAML), d.embedded(value))
+	p.Template = template
 	return violations
+}
+
+// readEmbeddedDocument is ReadDocument with every place translated.
+func readEmbeddedDocument(data []byte, outer func(span) Range) (*Document, []Violation) {
+	d, violations := ReadDocument(data)
+	if d != nil {
+		d.outer = outer
+	}
+	if len(violations) == 0 {
+		return d, nil
+	}
+	lines := newLines(bytes.TrimPrefix(data, utf8BOM))
+	for i := range violations {
+		at := violations[i].Place
+		violations[i].Place = outer(span{lines.editorOffset(at.Start), lines.editorOffset(at.End)})
+	}
+	return d, violations
 }
 
 // childOf returns the value of a mapping's key, nil where there is none.
@@ -151,48 +159,12 @@ func childOf(m *yaml.Node, name string) *yaml.Node {
 	return found
 }
 
-// embedded returns the function that translates a place in a scalar's value to its place in the file.
-func embedded(d *Document, scalar *yaml.Node) func(Place) Place {
-	start := d.placed(Place{scalar.Line, scalar.Column}, 0).Start
-	starts := newScalarMap(d.lines, scalar)
-	inner := newLines([]byte(scalar.Value))
-	return func(p Place) Place {
-		offset, ok := inner.offset(p)
-		if !ok {
-			return start
-		}
-		return starts.at(offset)
+// embedded returns the function that translates a piece of a scalar's value to its place in the file.
+func (d *Document) embedded(scalar *yaml.Node) func(span) Range {
+	m := d.scalarMap(scalar)
+	bom := 0
+	if strings.HasPrefix(scalar.Value, string(utf8BOM)) {
+		bom = len(utf8BOM)
 	}
-}
-
-// offset returns the number of characters before a place, as an editor counts.
-func (l *lines) offset(p Place) (int, bool) {
-	rest, line := l.text, 1
-	count := 0
-	for line < p.Line {
-		i := indexLF(rest)
-		if i < 0 {
-			return 0, false
-		}
-		count += utf8.RuneCount(rest[:i+1])
-		rest = rest[i+1:]
-		line++
-	}
-	return count + p.Column - 1, true
-}
-
-func indexLF(b []byte) int {
-	for i, c := range b {
-		if c == '\n' {
-			return i
-		}
-	}
-	return -1
-}
-
-// tooLarge is the violation of a document over the size limit.
-func tooLarge(size int) Violation {
-	return documentViolation(RuleDocumentSize, startOfFile,
-		fmt.Sprintf("the document has %d bytes; a template may have %d", size, MaxTemplateBytes),
-		"move large literal data out of the template, into the image or a ConfigMap")
+	return func(s span) Range { return d.rangeOf(m.piece(span{bom + s.start, bom + s.end})) }
 }

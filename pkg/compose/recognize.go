@@ -27,6 +27,9 @@ func Recognize(data []byte) (Kind, *Document, []Violation) {
 		if len(docs) > 1 {
 			return kind, nil, []Violation{docs[1].isSecond()}
 		}
+		if d.aliases != nil {
+			return kind, nil, []Violation{*d.aliases}
+		}
 		if kind == KindTemplate && len(data) > MaxTemplateBytes {
 			return kind, nil, []Violation{tooLarge(len(data))}
 		}

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -32,8 +33,11 @@ var yaml11Words = map[string]any{
 // yaml11Float is what YAML 1.1 calls a float, once digit separators are gone.
 var yaml11Float = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// scalarValue returns the value of a scalar node: nil, bool, int64, uint64, float64 or string.
+// scalarValue returns the value of a scalar node: nil, bool, int64, uint64, float64, json.Number or string.
 func scalarValue(n *yaml.Node) (any, error) {
+	if n.Tag == jsonNumberTag {
+		return json.Number(n.Value), nil
+	}
 	tag := explicitTag(n)
 	if tag == "" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Value, nil
@@ -49,8 +53,10 @@ func scalarValue(n *yaml.Node) (any, error) {
 			return nil, errors.New("!!binary holds no valid base64")
 		}
 		return string(b), nil
+	case "!!null", "!!bool", "!!int", "!!float", "!!timestamp":
+		return resolveTagged(tag, n.Value)
 	}
-	return resolveTagged(tag, n.Value)
+	return n.Value, nil // a tag that go-yaml does not know makes a string
 }
 
 // explicitTag returns the tag written on a scalar, "" where there is none.
@@ -119,6 +125,11 @@ func resolveNumber(s string) any {
 			return f
 		}
 	}
+	if digits, ok := strings.CutPrefix(plain, "0b"); ok { // go-yaml takes a sign after 0b
+		if i, err := strconv.ParseInt(digits, 2, 64); err == nil {
+			return i
+		}
+	}
 	return s
 }
 
@@ -145,9 +156,7 @@ func isTimestamp(s string) bool {
 
 // keyString returns the JSON object key that a mapping key becomes.
 func keyString(n *yaml.Node) (string, error) {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = resolveAlias(n)
 	if n.Kind != yaml.ScalarNode {
 		return "", errors.New("a key must be a single word, not a list or an object")
 	}

@@ -41,11 +41,8 @@ func ParseTemplate(data []byte) (*Template, []Violation) {
 // Template decodes the document as a v1 PodTemplate, as strictly as the API server can be asked to.
 // What it cannot take is left out of the template and reported.
 func (d *Document) Template() (*Template, []Violation) {
-	c := &converter{doc: d, json: make([]byte, 0, 2*len(d.lines.text))}
-	object, isObject := c.value(d.root).(map[string]any)
-	if c.endless {
-		return nil, c.violations
-	}
+	c := d.convert()
+	object, isObject := c.object.(map[string]any)
 	if !isObject {
 		return nil, append(c.violations, documentViolation(RuleDocumentKind, d.tokenRange(d.root),
 			"the document is no object, so no PodTemplate", "start with apiVersion: v1 and kind: PodTemplate"))
@@ -97,7 +94,7 @@ func (d *Document) decode(c *converter) (decoded *corev1.PodTemplate, partial bo
 		return decoded, false, nil
 	}
 	t := &typeChecker{doc: d}
-	t.check(d.root, reflect.TypeFor[corev1.PodTemplate](), nil, d.tokenRange(d.root))
+	t.check(nil, d.root, reflect.TypeFor[corev1.PodTemplate]())
 	if err == nil && len(t.violations) == 0 && len(strict) > 0 {
 		err = strict[0]
 	}
@@ -105,8 +102,7 @@ func (d *Document) decode(c *converter) (decoded *corev1.PodTemplate, partial bo
 		return decoded, false, t.violations
 	}
 	if len(t.unfit) == 0 {
-		return nil, true, append(t.violations, documentViolation(RuleDocumentWrongType, d.tokenRange(d.root),
-			"the document cannot be decoded: "+err.Error(), "write the field as the Kubernetes API describes it"))
+		return nil, true, append(t.violations, d.undecodable(err))
 	}
 	rest := &converter{doc: d, omit: t.unfit}
 	rest.value(d.root)

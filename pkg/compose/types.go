@@ -3,6 +3,8 @@ package compose
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,7 +13,6 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // typeChecker holds a document against the Go type that it is decoded into and reports every field
@@ -19,51 +20,80 @@ import (
 // when the real decoder refused the document, which names no places and stops at the first fault.
 type typeChecker struct {
 	doc        *Document
+	trail      trail
 	violations []Violation
 	unfit      map[*yaml.Node]bool // values that their type cannot take
 }
 
-// refuse marks a value that must be left out to decode the rest.
-func (t *typeChecker) refuse(n *yaml.Node) {
-	if t.unfit == nil {
-		t.unfit = map[*yaml.Node]bool{}
-	}
-	t.unfit[n] = true
-}
-
-func (t *typeChecker) fail(rule string, place Range, at *field.Path, detail, remedy string) {
-	v := documentViolation(rule, place, detail, remedy)
-	v.Path = at
+func (t *typeChecker) fail(rule string, place span, detail, remedy string) {
+	v := documentViolation(rule, t.doc.rangeOf(place), detail, remedy)
+	v.Path = t.trail.path()
 	t.violations = append(t.violations, v)
 }
 
-// check compares one node with the type that must take it. what names the value for a reader.
-func (t *typeChecker) check(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	n = resolveAlias(n)
+// check compares one value with the type that must take it. key is the value's key, nil where it has none.
+func (t *typeChecker) check(key, value *yaml.Node, typ reflect.Type) {
+	n := resolveAlias(value)
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
 	if isNull(n) {
 		return
 	}
-	if reflect.PointerTo(typ).Implements(unmarshalerType) {
-		t.checkUnmarshaler(n, typ, at, place)
-		return
-	}
-	switch typ.Kind() {
-	case reflect.Struct:
-		t.checkStruct(n, typ, at, place)
-	case reflect.Map:
-		t.checkMap(n, typ, at, place)
-	case reflect.Slice:
-		t.checkSlice(n, typ, at, place)
-	case reflect.Interface:
-	default:
-		t.checkScalar(n, typ, at, place)
+	if ok, want := t.checkKind(n, typ); !ok {
+		t.wrongType(key, value, want, typ)
 	}
 }
 
+// checkKind goes on into a value of the right kind. For any other it returns what is wanted instead.
+func (t *typeChecker) checkKind(n *yaml.Node, typ reflect.Type) (ok bool, want string) {
+	switch {
+	case decodesItself(typ):
+		return t.fits(n, typ), typeName(typ)
+	case typ.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		t.checkStruct(n, typ)
+	case typ.Kind() == reflect.Map && n.Kind == yaml.MappingNode:
+		t.checkMap(n, typ)
+	case typ.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		t.checkSlice(n, typ)
+	case n.Kind == yaml.ScalarNode:
+		return t.fitsScalar(n, typ), typeName(typ)
+	default:
+		return false, typeName(typ)
+	}
+	return true, ""
+}
+
 var unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
+
+// decodesItself reports whether the JSON decoder leaves a type's form to the type, or to base64.
+func decodesItself(typ reflect.Type) bool {
+	return reflect.PointerTo(typ).Implements(unmarshalerType) ||
+		typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Uint8
+}
+
+// fits tries the type's own decoder: numbers, quantities, int-or-string values, times.
+func (t *typeChecker) fits(n *yaml.Node, typ reflect.Type) bool {
+	c := &converter{doc: t.doc}
+	c.value(n)
+	return len(c.violations) > 0 || json.Unmarshal(c.json, reflect.New(typ).Interface()) == nil
+}
+
+func (t *typeChecker) fitsScalar(n *yaml.Node, typ reflect.Type) bool {
+	v, err := scalarValue(n)
+	if err != nil {
+		return true // the converter reported it
+	}
+	switch typ.Kind() {
+	case reflect.String:
+		_, ok := v.(string)
+		return ok
+	case reflect.Bool:
+		_, ok := v.(bool)
+		return ok
+	}
+	return t.fits(n, typ)
+}
 
 func isNull(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode {
@@ -73,144 +103,93 @@ func isNull(n *yaml.Node) bool {
 	return err == nil && v == nil
 }
 
-// checkUnmarshaler tries the type's own decoder: quantities, int-or-string values, times.
-func (t *typeChecker) checkUnmarshaler(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	c := &converter{doc: t.doc}
-	c.value(n)
-	if err := json.Unmarshal(c.json, reflect.New(typ).Interface()); err != nil {
-		t.refuse(n)
-		t.fail(RuleDocumentWrongType, place, at,
-			fmt.Sprintf("%s: %s is not a %s", fieldName(at), describe(n), typeName(typ)),
-			fmt.Sprintf("write a valid %s", typeName(typ)))
-	}
-}
-
-func (t *typeChecker) checkStruct(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	if n.Kind != yaml.MappingNode {
-		t.wrongType(n, "an object", "", at, place)
-		return
-	}
+func (t *typeChecker) checkStruct(n *yaml.Node, typ reflect.Type) {
 	fields := fieldsOf(typ)
 	eachPair(n, func(k, v *yaml.Node) {
 		name, err := keyString(k)
 		if err != nil {
 			return // the converter reported it
 		}
-		child, ok := fields[name]
-		if !ok {
-			t.unknown(k, name, fields, at)
-			return
+		t.trail.key(name)
+		if child, ok := fields[name]; ok {
+			t.check(k, v, child)
+		} else {
+			t.unknown(k, name, fields)
 		}
-		t.check(v, child, at.Child(name), t.doc.pairRange(k, v))
+		t.trail.up()
 	})
 }
 
-func (t *typeChecker) unknown(k *yaml.Node, name string, fields map[string]reflect.Type, at *field.Path) {
-	child := field.NewPath(name)
-	if at != nil {
-		child = at.Child(name)
-		if !isIdentifier(name) {
-			child = at.Key(name)
-		}
-	}
+// unknown reports the field at the end of the trail.
+func (t *typeChecker) unknown(k *yaml.Node, name string, fields map[string]reflect.Type) {
 	detail := fmt.Sprintf("unknown field %q", name)
-	if at != nil {
-		detail += " in " + at.String()
+	if parent := t.trail[:len(t.trail)-1]; len(parent) > 0 {
+		detail += " in " + parent.path().String()
 	}
 	remedy := fmt.Sprintf("remove %q", name)
 	if near := nearest(name, fields); near != "" {
 		detail += fmt.Sprintf("; did you mean %q?", near)
 		remedy = fmt.Sprintf("write %q, or remove the field", near)
 	}
-	t.fail(RuleDocumentUnknownField, t.doc.tokenRange(k), child, detail, remedy)
+	t.fail(RuleDocumentUnknownField, t.doc.token(k), detail, remedy)
 }
 
-func (t *typeChecker) checkMap(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	if n.Kind != yaml.MappingNode {
-		t.wrongType(n, "an object", "", at, place)
-		return
-	}
+func (t *typeChecker) checkMap(n *yaml.Node, typ reflect.Type) {
 	eachPair(n, func(k, v *yaml.Node) {
 		if name, err := keyString(k); err == nil {
-			t.check(v, typ.Elem(), at.Key(name), t.doc.pairRange(k, v))
+			t.trail.mapKey(name)
+			t.check(k, v, typ.Elem())
+			t.trail.up()
 		}
 	})
 }
 
-func (t *typeChecker) checkSlice(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	if typ.Elem().Kind() == reflect.Uint8 {
-		t.checkUnmarshaler(n, typ, at, place)
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		t.wrongType(n, "a list", `start it with "- "`, at, place)
-		return
-	}
+func (t *typeChecker) checkSlice(n *yaml.Node, typ reflect.Type) {
 	for i, item := range n.Content {
-		place := t.doc.tokenRange(item)
-		if isNull(resolveAlias(item)) && typ.Elem().Kind() == reflect.Struct {
-			t.fail(RuleDocumentNullItem, place, at.Index(i),
-				fmt.Sprintf("%s holds an empty item", at.Index(i)), `fill the item in, or remove its "-"`)
-			continue
+		t.trail.item(i)
+		if typ.Elem().Kind() == reflect.Struct && isNull(resolveAlias(item)) {
+			t.fail(RuleDocumentNullItem, t.doc.token(item),
+				fmt.Sprintf("%s is an empty list item", t.trail.path()), "fill the item in, or remove it")
+		} else {
+			t.check(nil, item, typ.Elem())
 		}
-		t.check(item, typ.Elem(), at.Index(i), place)
+		t.trail.up()
 	}
 }
 
-func (t *typeChecker) checkScalar(n *yaml.Node, typ reflect.Type, at *field.Path, place Range) {
-	want := typeName(typ)
-	if n.Kind != yaml.ScalarNode {
-		t.wrongType(n, want, "", at, place)
-		return
+func (t *typeChecker) wrongType(key, value *yaml.Node, want string, typ reflect.Type) {
+	n := resolveAlias(value)
+	if t.unfit == nil {
+		t.unfit = map[*yaml.Node]bool{}
 	}
-	v, err := scalarValue(n)
-	if err != nil {
-		return // the converter reported it
+	t.unfit[n] = true
+	place := t.doc.token(value)
+	if key != nil {
+		place = t.doc.pair(key, value)
 	}
-	switch typ.Kind() {
-	case reflect.String:
-		if _, ok := v.(string); !ok {
-			t.wrongType(n, want, fmt.Sprintf("quote it: %q", n.Value), at, place)
-		}
-	case reflect.Bool:
-		if _, ok := v.(bool); !ok {
-			t.wrongType(n, want, "write true or false, without quotes", at, place)
-		}
-	default:
-		t.checkNumber(n, v, typ, at, place)
-	}
+	t.fail(RuleDocumentWrongType, place, fmt.Sprintf("%s must be %s, not %s", t.trail.last(), want, describe(n)),
+		typeRemedy(n, typ, want))
 }
 
-func (t *typeChecker) checkNumber(n *yaml.Node, v any, typ reflect.Type, at *field.Path, place Range) {
-	c := &converter{doc: t.doc}
-	c.value(n)
-	if err := json.Unmarshal(c.json, reflect.New(typ).Interface()); err == nil {
-		return
+// typeRemedy says how to write a value as its type wants it.
+func typeRemedy(n *yaml.Node, typ reflect.Type, want string) string {
+	switch {
+	case typ.Kind() == reflect.Slice && !decodesItself(typ):
+		return `write a list: start each item with "- "`
+	case typ.Kind() == reflect.Struct && !decodesItself(typ), typ.Kind() == reflect.Map:
+		return "write fields, each as key: value, in place of " + describe(n)
+	case n.Kind != yaml.ScalarNode:
+		return fmt.Sprintf("write %s in place of %s", want, describe(n))
+	case typ.Kind() == reflect.String:
+		return fmt.Sprintf("quote it: %q", n.Value)
 	}
-	remedy := "write a whole number in range, without quotes"
-	if s, ok := v.(string); ok {
-		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-			remedy = "remove the quotes: " + s
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && !decodesItself(typ) {
+		bare := &yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}
+		if new(typeChecker).fitsScalar(bare, typ) {
+			return "remove the quotes: " + n.Value
 		}
 	}
-	t.wrongType(n, typeName(typ), remedy, at, place)
-}
-
-func (t *typeChecker) wrongType(n *yaml.Node, want, remedy string, at *field.Path, place Range) {
-	t.refuse(n)
-	if remedy == "" {
-		remedy = "write " + want
-	}
-	t.fail(RuleDocumentWrongType, place, at,
-		fmt.Sprintf("%s must be %s, not %s", fieldName(at), want, describe(n)), remedy)
-}
-
-// fieldName is the last name of a path, for a sentence.
-func fieldName(at *field.Path) string {
-	if at == nil {
-		return "the document"
-	}
-	return lastName(at.String())
+	return fmt.Sprintf("write %s", want)
 }
 
 // lastName is the last name of a written path: a dot inside brackets is part of a key.
@@ -226,6 +205,17 @@ func lastName(path string) string {
 	return path[strings.LastIndexByte(before, '.')+1:]
 }
 
+// maxShownValue bounds how much of a refused value is repeated, in bytes.
+const maxShownValue = 64
+
+// shorten bounds a value that is repeated in a sentence.
+func shorten(s string) string {
+	if len(s) > maxShownValue {
+		return strings.ToValidUTF8(s[:maxShownValue], "") + "..."
+	}
+	return s
+}
+
 // describe names what stands in the document.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
@@ -235,45 +225,53 @@ func describe(n *yaml.Node) string {
 		return "a list"
 	}
 	v, err := scalarValue(n)
+	text := shorten(n.Value)
 	if err != nil {
-		return strconv.Quote(n.Value)
+		return strconv.Quote(text)
 	}
 	switch v.(type) {
 	case nil:
 		return "null"
 	case bool:
-		return "the boolean " + n.Value
+		return "the boolean " + text
 	case string:
-		return "the string " + strconv.Quote(n.Value)
+		return "the string " + strconv.Quote(text)
 	}
-	return "the number " + n.Value
+	return "the number " + text
 }
 
 // typeName names a type as a person who writes templates calls it.
 func typeName(t reflect.Type) string {
+	switch t.Name() {
+	case "Quantity":
+		return "a quantity such as 500m or 1Gi"
+	case "IntOrString":
+		return "a number or a name"
+	case "Time", "MicroTime":
+		return "a time such as 2006-01-02T15:04:05Z"
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int32, reflect.Int64, reflect.Int, reflect.Uint8:
+	case reflect.Int32:
+		return fmt.Sprintf("a whole number from %d to %d", math.MinInt32, math.MaxInt32)
+	case reflect.Int64:
 		return "a whole number"
-	case reflect.Float64:
-		return "a number"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "base64 text"
+		}
+		return "a list"
 	}
-	switch t.Name() {
-	case "IntOrString":
-		return "number or string"
-	case "":
-		return "base64 string"
-	}
-	return strings.ToLower(t.Name())
+	return "an object"
 }
 
 // nearest returns the field that was probably meant, "" if none is near.
 func nearest(name string, fields map[string]reflect.Type) string {
 	best, distance := "", 3
-	for _, f := range sortedKeys(fields) {
+	for _, f := range slices.Sorted(maps.Keys(fields)) {
 		if strings.EqualFold(f, name) {
 			return f
 		}
@@ -282,15 +280,6 @@ func nearest(name string, fields map[string]reflect.Type) string {
 		}
 	}
 	return best
-}
-
-func sortedKeys(m map[string]reflect.Type) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 var fieldCache sync.Map // reflect.Type → map[string]reflect.Type

@@ -58,20 +58,13 @@ func (v *validator) apiServer(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// check returns an *Invalid with everything that keeps a template from being composed.
-func check(t *corev1.PodTemplateSpec, p Profile, id Identity) error {
-	var out []Violation
-	for _, err := range append(p.Validate(), id.Validate()...) {
-		out = append(out, profileViolation(err))
-	}
+// checkTemplate returns what keeps a template and a profile, its defaults filled in, from being used.
+func checkTemplate(t *corev1.PodTemplateSpec, p Profile) []Violation {
+	out := profileViolations(p.Validate())
 	for _, v := range Validate(t, p) {
 		if v.Severity == finding.Error {
 			out = append(out, v)
 		}
 	}
-	out = append(out, checkClaims(t, p, id)...)
-	if len(out) > 0 {
-		return &Invalid{Violations: out}
-	}
-	return nil
+	return out
 }

@@ -1,6 +1,11 @@
 package lint
 
-import "github.com/kandev/kandev-podlint/pkg/compose/finding"
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+)
 
 // FileResult is what linting one file yielded.
 type FileResult struct {
@@ -10,6 +15,11 @@ type FileResult struct {
 	Suppressed int               // findings that a suppression, an exclude or the baseline took out
 	Templates  int               // templates found in it
 	Skipped    bool              // true when it holds neither a template nor a profile
+	Unusable   bool              // true when it could not be read, or was named and holds no template
+
+	// Template is the template as decoded and Profile what it is used with; nil where it could not be.
+	Template *corev1.PodTemplateSpec
+	Profile  compose.Profile
 }
 
 // Summary counts a whole run.

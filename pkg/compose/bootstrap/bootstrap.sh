@@ -8,7 +8,7 @@
 # variable begins with _k_, so that none of the container's own is changed. Spaces, never tabs, indent:
 # YAML then shows the script as lines. This text is in every Pod spec: keep it short. See doc.go.
 set -eu
-trap 'exit 143' HUP INT QUIT TERM
+trap '[ -z "${!-}" ] || kill -9 "$!" 2>/dev/null; exit 143' HUP INT QUIT TERM
 
 _k_root=${1-}
 _k_run=$_k_root/opt/kandev
@@ -38,7 +38,7 @@ _k_file() {
   fi
 }
 
-# _k_check SHA256 SIZE PATH
+# _k_check SHA256 SIZE PATH. The size only tells a cut file from a changed one.
 _k_check() {
   case $3/ in
   *//* | */./* | */../* | "$_k_home"/*) _k_fail 83 "the start marker lists $3" ;;
@@ -46,22 +46,27 @@ _k_check() {
   *) _k_fail 83 "$3 is outside the owned volumes" ;;
   esac
   _k_file "$3"
+  sha256sum <"$_k_root$3" | {
+    IFS=' ' read -r _k_got _k_p
+    [ "$_k_got" = "$1" ]
+  } && return
   wc -c <"$_k_root$3" | {
     IFS=' ' read -r _k_got _k_p
     [ "$_k_got" = "$2" ]
   } || _k_fail 86 "$3 is not as long as its upload"
-  sha256sum <"$_k_root$3" | {
-    IFS=' ' read -r _k_got _k_p
-    [ "$_k_got" = "$1" ]
-  } || _k_fail 87 "$3 differs from its upload"
+  _k_fail 87 "$3 differs from its upload"
 }
 
 _k_marked() { [ -e "$_k_run/start" ] || [ -L "$_k_run/start" ]; }
 
 # File 3 is the FIFO, held open both ways: what is written before the read begins is not lost, and no
 # writer's death ends the read. The marker is the truth, a line in the FIFO only a reason to look again.
+# A signal that comes just before a read begins would wait for its end; the wait builtin has no such gap.
 _k_wait() {
-  until _k_marked; do read -r _k_p <&3 || return; done
+  until _k_marked; do
+    read -r _k_p <&3 &
+    wait "$!" || return
+  done
 }
 
 # Reads the marker on standard input and checks every file that it lists.
@@ -80,11 +85,12 @@ _k_verify() {
   return 1
 }
 
-# Exports each NAME=VALUE line of a file; a line that begins with + continues the value above it.
+# Exports each NAME=VALUE line of a file; a line that begins with + continues the value above it. In a UTF-8
+# locale, bash would take a newline after a broken character for a part of it. Called without standard error,
+# where a shell would print a value that it does not like.
 _k_env() {
-  _k_file "$1"
   _k_set=
-  while IFS= read -r _k_line; do
+  while IFS= LC_ALL=C read -r _k_line; do
     case $_k_line in
     +*) [ "$_k_set" ] && _k_set=$_k_set$_k_nl${_k_line#+} || return ;;
     *=*)
@@ -121,19 +127,23 @@ if [ "$0" != kandev-prepare ]; then
       wait "$!"
     done
   fi
-  rm -f "$_k_run/wake"
+  [ ! -p "$_k_run/wake" ] || rm -f "$_k_run/wake"
   _k_file /opt/kandev/start
   _k_verify <"$_k_run/start" || _k_fail 82 "the start marker is malformed"
   [ -x "$_k_run/agentctl" ] || _k_fail 89 "/opt/kandev/agentctl is not executable"
 fi
 
 _k_plain "$_k_home"
-[ -d "$_k_root$_k_home" ] || mkdir -m 700 "$_k_root$_k_home" 2>/dev/null || _k_fail 90 "$_k_home cannot be made"
-chmod 700 "$_k_root$_k_home" 2>/dev/null || _k_fail 90 "$_k_home cannot be made private"
+if [ -d "$_k_root$_k_home" ]; then
+  chmod 700 "$_k_root$_k_home" 2>/dev/null || _k_fail 90 "$_k_home cannot be made private"
+else
+  mkdir -m 700 "$_k_root$_k_home" 2>/dev/null || _k_fail 90 "$_k_home cannot be made"
+fi
 cd "$_k_root/workspace" 2>/dev/null || _k_fail 91 "/workspace cannot be entered"
 
 for _k_path in /opt/kandev/runtime.env /run/kandev/auth.env; do
-  _k_env "$_k_path" || _k_fail 88 "$_k_path is malformed"
+  _k_file "$_k_path"
+  _k_env "$_k_path" 2>/dev/null || _k_fail 88 "$_k_path is malformed"
 done
 export HOME="$_k_root$_k_home"
 

@@ -68,9 +68,10 @@ func isShellName(name string) bool {
 // shellNames are variables that dash, busybox sh or bash keeps for itself: read-only, or with a value that is
 // not the one assigned.
 var shellNames = []string{
-	"_", "LINENO", "OLDPWD", "OPTIND", "PPID", "PWD", "RANDOM", "SECONDS",
-	"BASHOPTS", "BASHPID", "BASH_ARGV0", "BASH_VERSINFO", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME",
-	"GROUPS", "HISTCMD", "SHELLOPTS", "SRANDOM", "UID",
+	"_", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "LINENO", "OLDPWD", "OPTIND",
+	"PIPESTATUS", "PPID", "PWD", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "SRANDOM", "UID",
+	"BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0", "BASH_CMDS", "BASH_COMMAND",
+	"BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO",
 }
 
 // IsPortableName reports whether the agent can be given a variable of this name: HOME is set by the script, names

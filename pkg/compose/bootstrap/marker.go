@@ -70,11 +70,6 @@ func rank(p string) int {
 
 // checkFiles checks a sorted list.
 func checkFiles(files []File) error {
-	for i, want := range requiredFiles {
-		if i >= len(files) || files[i].Path != want {
-			return fmt.Errorf("%s is not listed exactly once", want)
-		}
-	}
 	for i, f := range files {
 		if err := checkPath(f.Path); err != nil {
 			return err
@@ -84,6 +79,11 @@ func checkFiles(files []File) error {
 		}
 		if i > 0 && f.Path == files[i-1].Path {
 			return fmt.Errorf("%s is not listed exactly once", f.Path)
+		}
+	}
+	for i, want := range requiredFiles {
+		if i >= len(files) || files[i].Path != want {
+			return fmt.Errorf("%s is not listed exactly once", want)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,8 +51,8 @@ type pod struct {
 	shell []string
 	uid   int
 	env   []string
-	files []string // in the marker
-	agent string   // what the agent does once it has recorded how it was started
+	files []string  // in the marker
+	agent [2]string // what the agent does before and after it records how it was started
 }
 
 func newPod(t *testing.T) *pod {
@@ -97,20 +98,22 @@ func (p *pod) upload(vars ...EnvVar) {
 	p.t.Helper()
 	env, err := EncodeEnv(vars)
 	must(p.t, err)
-	p.put(AgentPath, p.record("agent")+p.agent, 0o755)
+	p.put(AgentPath, p.record("agent", p.agent), 0o755)
 	p.put(RuntimeEnvPath, "AGENTCTL_PORT=8765\n", 0o644)
-	p.put(PreparePath, p.record("prepare"), 0o644)
+	p.put(PreparePath, p.record("prepare", [2]string{}), 0o644)
 	p.put(AuthEnvPath, string(env), 0o600)
 }
 
 // record is a program that leaves its environment, directory, umask and process id in the workspace.
-func (p *pod) record(name string) string {
+func (p *pod) record(name string, around [2]string) string {
 	return fmt.Sprintf(`#!/bin/sh
+%s
 here=$(pwd) mask=$(umask) to=%s/workspace/%s
 cat /proc/$$/environ >"$to.tmp"
 printf 'here=%%s\0mask=%%s\0pid=%%s\0' "$here" "$mask" "$$" >>"$to.tmp"
 mv "$to.tmp" "$to"
-`, p.root, name)
+%s
+`, around[0], p.root, name, around[1])
 }
 
 // mark writes the marker over the files as they now are.
@@ -132,45 +135,52 @@ func (p *pod) wake() {
 	p.t.Helper()
 	c := p.exec(strings.ReplaceAll(WakeScript, "/opt/kandev", p.path("/opt/kandev")))
 	if status := c.wait(); status != 0 {
-		p.t.Fatalf("wake ended with %d: %s", status, c.stderr.String())
+		p.t.Fatalf("wake ended with %d: %s", status, c.said.String())
 	}
 }
 
 // container is one run of a process in the pod.
 type container struct {
 	*exec.Cmd
-	p      *pod
-	stderr bytes.Buffer
-	ended  chan struct{}
+	p     *pod
+	said  bytes.Buffer
+	ended chan struct{}
 }
 
 // start starts the main container.
 func (p *pod) start() *container {
 	p.t.Helper()
-	return p.run(append(p.shell[:len(p.shell):len(p.shell)], Command(Options{Root: p.root})[1:]...), nil)
+	return p.run(p.in(Command(Options{Root: p.root})[1:]...), nil)
 }
 
 // prepare runs the preparation command.
 func (p *pod) prepare() *container {
 	p.t.Helper()
-	return p.run(append(p.shell[:len(p.shell):len(p.shell)], PrepareCommand(Options{Root: p.root})[1:]...), nil)
+	return p.run(p.in(PrepareCommand(Options{Root: p.root})[1:]...), nil)
 }
 
 // exec runs a shell command in the pod.
 func (p *pod) exec(command string) *container {
 	p.t.Helper()
-	return p.run(append(p.shell[:len(p.shell):len(p.shell)], "-c", command), nil)
+	return p.run(p.in("-c", command), nil)
 }
+
+// in gives arguments to the pod's shell.
+func (p *pod) in(args ...string) []string { return slices.Concat(p.shell, args) }
 
 func (p *pod) run(argv []string, attr *syscall.SysProcAttr) *container {
 	p.t.Helper()
 	c := &container{Cmd: exec.Command(argv[0], argv[1:]...), p: p, ended: make(chan struct{})}
 	c.Env, c.Dir = p.env, "/"
-	c.Cmd.Stderr = &c.stderr
+	c.Stderr = &c.said
 	c.WaitDelay = time.Second
+	if attr == nil {
+		attr = &syscall.SysProcAttr{}
+	}
+	attr.Setpgid = true // so that what it leaves behind can be ended with it
 	c.SysProcAttr = attr
 	if p.uid != os.Geteuid() {
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		attr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
 	must(p.t, c.Start())
 	go func() {
@@ -178,7 +188,7 @@ func (p *pod) run(argv []string, attr *syscall.SysProcAttr) *container {
 		close(c.ended)
 	}()
 	p.t.Cleanup(func() {
-		_ = c.Process.Kill() // it has mostly ended by itself
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // it has mostly ended by itself
 		<-c.ended
 	})
 	return c
@@ -190,7 +200,7 @@ func (c *container) wait() int {
 	select {
 	case <-c.ended:
 	case <-time.After(deadline):
-		c.p.t.Fatalf("still running; it said %q", c.stderr.String())
+		c.p.t.Fatalf("still running; it said %q", c.said.String())
 	}
 	return c.ProcessState.ExitCode()
 }
@@ -211,13 +221,13 @@ func (c *container) waiting() {
 
 func (c *container) until(what string, condition func() bool) {
 	c.p.t.Helper()
-	for end := time.Now().Add(deadline); !condition(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(deadline); !condition(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-c.ended:
 			if condition() {
 				return
 			}
-			c.p.t.Fatalf("ended with %d before %s: %s", c.ProcessState.ExitCode(), what, c.stderr.String())
+			c.p.t.Fatalf("ended with %d before %s: %s", c.ProcessState.ExitCode(), what, c.said.String())
 		default:
 		}
 		if time.Now().After(end) {
@@ -256,6 +266,9 @@ func (p *pod) noAgent() {
 	}
 }
 
+// hasApplets reports whether the shell has the tools built in, as Debian's busybox has.
+func (p *pod) hasApplets() bool { return p.shell[0] == "busybox" }
+
 // onlyTools makes a PATH of these programs of the machine, and of busybox where the pod's shell is busybox.
 func (p *pod) onlyTools(tools ...string) {
 	p.t.Helper()
@@ -274,11 +287,4 @@ func (p *pod) onlyTools(tools ...string) {
 	shell, err := exec.LookPath(p.shell[0])
 	must(p.t, err)
 	p.shell = append([]string{shell}, p.shell[1:]...)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -260,15 +260,18 @@ func (c *checker) claimNames() string {
 	return detail + ": " + strings.Join(slices.Sorted(slices.Values(c.claims)), ", ")
 }
 
-// podResourceClaims checks the claims of the Pod and remembers their names.
+// podResourceClaims checks the claims of the Pod and remembers their names. A Pod that the kubelet read
+// from a file can have none.
 func (c *checker) podResourceClaims(p *field.Path) {
-	if _, static := c.meta.Annotations[corev1.MirrorPodAnnotationKey]; static && len(c.spec.ResourceClaims) > 0 {
-		for range c.spec.ResourceClaims {
-			c.forbidden(field.NewPath(""), "static pods do not support resource claims")
-		}
-	}
+	_, static := c.meta.Annotations[corev1.MirrorPodAnnotationKey]
 	for i := range c.spec.ResourceClaims {
-		c.podResourceClaim(p.Index(i), &c.spec.ResourceClaims[i])
+		claim := &c.spec.ResourceClaims[i]
+		if static {
+			c.forbidden(p.Index(i), "static pods do not support resource claims")
+			c.claims = append(c.claims, claim.Name)
+			continue
+		}
+		c.podResourceClaim(p.Index(i), claim)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 const maxSysctlName = 253
 
 var (
-	procMounts          = []corev1.ProcMountType{corev1.DefaultProcMount, corev1.UnmaskedProcMount}
-	fsGroupPolicies     = []corev1.PodFSGroupChangePolicy{corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch}
+	procMounts           = []corev1.ProcMountType{corev1.DefaultProcMount, corev1.UnmaskedProcMount}
+	fsGroupPolicies      = []corev1.PodFSGroupChangePolicy{corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch}
 	supplementalPolicies = []corev1.SupplementalGroupsPolicy{corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict}
 	// seLinuxPolicies lacks MountOption, whose feature gate (SELinuxMount) is off.
 	seLinuxPolicies = []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyRecursive}

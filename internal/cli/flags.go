@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+)
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value   string
+	choices []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.choices, s) {
+		return fmt.Errorf("must be one of %s", strings.Join(c.choices, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+// choiceFlag adds a flag of a few words, which shells complete.
+func choiceFlag(c *cobra.Command, name, value string, choices []string, usage string) *choice {
+	v := &choice{value: value, choices: choices}
+	c.Flags().Var(v, name, usage)
+	complete(c, name, choices)
+	return v
+}
+
+func complete(c *cobra.Command, flag string, words []string) {
+	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist: a fault of this program
+	}
+}
+
+// profileFlags are the flags that describe the profile with which a template is used.
+type profileFlags struct {
+	file          string
+	mainContainer string
+	platform      *choice
+	mode          *choice
+	claimName     string
+}
+
+func addProfileFlags(c *cobra.Command) *profileFlags {
+	p := &profileFlags{
+		platform: choiceFlag(c, "platform", "", stringsOf(compose.Platforms()), "platform of the session's Pod"),
+		mode:     choiceFlag(c, "workspace-mode", "", stringsOf(compose.WorkspaceModes()), "where the workspace is kept"),
+	}
+	f := c.Flags()
+	f.StringVar(&p.file, "profile", "", "profile `FILE` for templates that stand alone")
+	f.StringVar(&p.mainContainer, "main-container", "", "the agent's container `NAME` (default "+compose.DefaultMainContainer+")")
+	f.StringVar(&p.claimName, "claim-name", "", "the existing claim's `NAME`; implies --workspace-mode "+string(compose.ExistingClaim))
+	return p
+}
+
+func stringsOf[T ~string](in []T) []string {
+	out := make([]string, len(in))
+	for i, v := range in {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// stated returns what the flags themselves say, to be written over any other profile.
+func (p *profileFlags) stated() compose.Profile {
+	mode := compose.WorkspaceMode(p.mode.value)
+	if p.claimName != "" && mode == "" {
+		mode = compose.ExistingClaim
+	}
+	return compose.Profile{
+		MainContainer: p.mainContainer,
+		Platform:      compose.Platform(p.platform.value),
+		Workspace:     compose.Workspace{Mode: mode, ClaimName: p.claimName},
+	}
+}
+
+// base returns the profile of --profile.
+func (p *profileFlags) base() (compose.Profile, error) {
+	if p.file == "" {
+		return compose.Profile{}, nil
+	}
+	data, err := os.ReadFile(p.file)
+	if err != nil {
+		return compose.Profile{}, unusable(err)
+	}
+	d, violations := compose.ParseProfile(data)
+	if d == nil || hasErrors(violations) {
+		return compose.Profile{}, unusable(fmt.Errorf("%s: %w", p.file, violationsError(violations)))
+	}
+	return d.Profile, nil
+}
+
+func hasErrors(vs []compose.Violation) bool {
+	return slices.ContainsFunc(vs, func(v compose.Violation) bool { return v.Severity == finding.Error })
+}
+
+// violationsError puts violations in one error, the place of each in front.
+func violationsError(vs []compose.Violation) error {
+	errs := make([]error, 0, len(vs))
+	for _, v := range vs {
+		errs = append(errs, fmt.Errorf("line %d: %s; %s", v.Place.Start.Line, v.Detail, v.Remedy))
+	}
+	return errors.Join(errs...)
+}
+
+// kubeVersion is a Kubernetes minor version: 1.36.
+type kubeVersion string
+
+// oldestMinor is the oldest version that --kube-version takes: Pod Security Standards start there.
+const oldestMinor, newestMinor = 24, 37
+
+func (k *kubeVersion) String() string { return string(*k) }
+func (k *kubeVersion) Type() string   { return "VERSION" }
+
+func (k *kubeVersion) Set(s string) error {
+	minor, ok := strings.CutPrefix(strings.TrimPrefix(s, "v"), "1.")
+	n, err := strconv.Atoi(minor)
+	if !ok || err != nil || n < oldestMinor || n > newestMinor {
+		return fmt.Errorf("must be a version from 1.%d to 1.%d", oldestMinor, newestMinor)
+	}
+	*k = kubeVersion("1." + minor)
+	return nil
+}
+
+func addKubeVersion(f *pflag.FlagSet) *kubeVersion {
+	k := new(kubeVersion)
+	f.Var(k, "kube-version", fmt.Sprintf("Kubernetes version meant, 1.%d to 1.%d (default the newest)", oldestMinor, newestMinor))
+	return k
+}
+
+// addFailOn adds --fail-on, the least severity that makes the exit status 1.
+func addFailOn(c *cobra.Command) *choice {
+	return choiceFlag(c, "fail-on", string(finding.Error), []string{"error", "warning", "info", "never"},
+		"least severity that makes the exit status 1")
+}
+
+// fails reports whether a finding of a severity fails the run.
+func (c *choice) fails(s finding.Severity) bool {
+	if c.value == "never" {
+		return false
+	}
+	return s.Rank() >= finding.Severity(c.value).Rank()
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kandev/kandev-podlint/internal/report"
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/lint"
+)
+
+// lintCommand is one run of lint.
+type lintCommand struct {
+	profile       *profileFlags
+	output        *outputFlags
+	kube          *kubeVersion
+	failOn        *choice
+	policies      []string
+	config        string
+	baseline      string
+	writeBaseline bool
+
+	errOut   io.Writer
+	printers []report.Printer
+	summary  lint.Summary
+	accepted *lint.Baseline // the baseline being written
+	failed   bool           // a finding at or above --fail-on
+	unusable bool           // an input that could not be used
+}
+
+func newLint() *cobra.Command {
+	l := &lintCommand{}
+	c := &cobra.Command{
+		Use:   "lint [PATH...]",
+		Short: "Check Pod templates and profiles",
+		Long: `Check Pod templates and profiles in files, directories, globs or standard input (-). Without a PATH
+the current directory is checked. Other files in a directory are skipped and counted; a PATH that names
+a file without a template is an error.`,
+		Example: `  kandev-podlint lint templates/
+  kandev-podlint lint --format text --format sarif=podlint.sarif .
+  kubectl get podtemplate agent -o yaml | kandev-podlint lint -`,
+		RunE: func(c *cobra.Command, args []string) error {
+			l.errOut = c.ErrOrStderr()
+			return l.run(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+	l.profile = addProfileFlags(c)
+	l.output = addOutputFlags(c, report.Formats())
+	l.kube = addKubeVersion(c.Flags())
+	l.failOn = addFailOn(c)
+	f := c.Flags()
+	f.StringArrayVar(&l.policies, "policy", nil, "`DIR` of your own Rego policies, repeatable")
+	f.StringVar(&l.config, "config", "", "configuration `FILE` (default "+lint.ConfigName+", from each file upwards)")
+	f.StringVar(&l.baseline, "baseline", "", "`FILE` of findings that are accepted for now")
+	f.BoolVar(&l.writeBaseline, "write-baseline", false, "write today's findings to --baseline instead of reading it")
+	return c
+}
+
+func (l *lintCommand) run(ctx context.Context, paths []string, in io.Reader, stdout io.Writer) error {
+	o, err := l.options(in)
+	if err != nil {
+		return err
+	}
+	targets, err := l.output.open(stdout, report.Formats())
+	if err == nil {
+		err = l.print(ctx, lint.New(o), paths, targets)
+	}
+	keep := err == nil || exitCode(err) == ExitFindings
+	if closeErr := closeAll(targets, keep); closeErr != nil && keep {
+		return unusable(closeErr)
+	}
+	if err != nil {
+		return err
+	}
+	return l.verdict(paths)
+}
+
+func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
+	o := lint.Options{
+		Profile: l.profile.stated(), KubeVersion: string(*l.kube), Policies: l.policies, Stdin: in,
+	}
+	var err error
+	if o.Base, err = l.profile.base(); err != nil {
+		return o, err
+	}
+	if l.config != "" {
+		if o.Config, err = lint.ReadConfig(l.config); err != nil {
+			return o, unusable(err)
+		}
+	}
+	switch {
+	case l.writeBaseline && l.baseline == "":
+		return o, unusable(errors.New("--write-baseline needs --baseline FILE"))
+	case l.writeBaseline:
+		l.accepted = lint.NewBaseline(l.baseline)
+	case l.baseline != "":
+		if o.Baseline, err = lint.ReadBaseline(l.baseline); err != nil {
+			return o, unusable(err)
+		}
+	}
+	return o, nil
+}
+
+// print lints the paths and prints each file's findings as they come.
+func (l *lintCommand) print(ctx context.Context, linter *lint.Linter, paths []string, targets []*target) error {
+	for _, t := range targets {
+		p, err := report.New(t.format, t.w, report.Options{
+			Color: t.color, Width: t.width, ToolVersion: toolVersion(), Rules: lint.Rule,
+			FailOn: finding.Severity(l.failOn.value),
+		})
+		if err != nil {
+			return unusable(err)
+		}
+		l.printers = append(l.printers, p)
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	if err := linter.Paths(ctx, paths, l.file); err != nil {
+		return unusable(err)
+	}
+	for _, p := range l.printers {
+		if err := p.Close(l.summary); err != nil {
+			return unusable(err)
+		}
+	}
+	return nil
+}
+
+// file takes one file's result.
+func (l *lintCommand) file(r lint.FileResult) error {
+	if l.accepted != nil {
+		l.accepted.Add(r)
+	}
+	l.unusable = l.unusable || r.Unusable
+	l.summary.Add(r)
+	for i := range r.Findings {
+		l.failed = l.failed || l.failOn.fails(r.Findings[i].Severity)
+	}
+	if l.output.verbose {
+		if err := l.say(r); err != nil {
+			return err
+		}
+	}
+	if l.output.quiet {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f finding.Finding) bool { return !l.failOn.fails(f.Severity) })
+	}
+	for _, p := range l.printers {
+		if err := p.File(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lintCommand) say(r lint.FileResult) error {
+	what := fmt.Sprintf("%d findings, %d suppressed", len(r.Findings), r.Suppressed)
+	if r.Skipped {
+		what = "skipped: no template"
+	}
+	_, err := fmt.Fprintf(l.errOut, "%s: %s\n", r.File, what)
+	return err
+}
+
+// verdict chooses the exit status once everything is printed.
+func (l *lintCommand) verdict(paths []string) error {
+	if l.accepted != nil {
+		return l.saveBaseline()
+	}
+	switch {
+	case l.unusable:
+		return &exitError{code: ExitUnusable}
+	case l.summary.Templates == 0 && l.summary.Errors == 0:
+		where := "the current directory"
+		if len(paths) > 0 {
+			where = strings.Join(paths, ", ")
+		}
+		return unusable(fmt.Errorf("no template found in %s", where))
+	case l.failed:
+		return errFindings
+	}
+	return nil
+}
+
+func (l *lintCommand) saveBaseline() error {
+	data, err := l.accepted.Encode()
+	if err != nil {
+		return unusable(err)
+	}
+	f, err := createFile(l.baseline)
+	if err != nil {
+		return unusable(err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.finish(err == nil)); err != nil {
+		return unusable(err)
+	}
+	_, err = fmt.Fprintf(l.errOut, "%s: %d findings accepted\n", l.baseline, l.accepted.Len())
+	return err
+}

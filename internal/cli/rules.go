@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kandev/kandev-podlint/internal/report"
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/lint"
+)
+
+func newRules() *cobra.Command {
+	var format *choice
+	c := &cobra.Command{
+		Use:   "rules [RULE]",
+		Short: "List the rules, or explain one",
+		Example: `  kandev-podlint rules
+  kandev-podlint rules workspace-grant-shape`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return ruleNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			w := c.OutOrStdout()
+			if len(args) == 0 {
+				return unusable(listRules(w, format.value))
+			}
+			r, ok := lint.Rule(args[0])
+			if !ok {
+				return unusable(fmt.Errorf("no rule is named %q%s\nsee kandev-podlint rules", args[0], lint.DidYouMean(args[0])))
+			}
+			return unusable(explainRule(w, format.value, r))
+		},
+	}
+	format = choiceFlag(c, "format", "text", []string{"text", "json"}, "output format")
+	return c
+}
+
+func ruleNames() []string {
+	rules := lint.Rules()
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.Name
+	}
+	return names
+}
+
+func listRules(w io.Writer, format string) error {
+	if format == "json" {
+		return encodeJSON(w, lint.Rules())
+	}
+	return report.Catalogue(w, lint.Rules())
+}
+
+func explainRule(w io.Writer, format string, r finding.Rule) error {
+	if format == "json" {
+		return encodeJSON(w, r)
+	}
+	return report.Explain(w, r)
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/kandev/kandev-podlint/pkg/admission"
+	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+)
+
+// DiffOptions shape the output of Diff. The zero value is good for a file.
+type DiffOptions struct {
+	Color bool // SGR colours, in text only
+	All   bool // list accepted changes in text; json and yaml always do
+}
+
+// DiffFormats lists the formats that Diff knows.
+func DiffFormats() []string { return []string{"text", "json", "yaml"} }
+
+// Diff prints a comparison of what was requested with what was admitted. Every error but that of an unknown format is the
+// writer's.
+func Diff(w io.Writer, format string, r admission.Report, o DiffOptions) error {
+	switch format {
+	case "text":
+		d := diffText{out: newStream(w), report: r, options: o, paint: newPalette(o.Color)}
+		d.print()
+		return d.out.Flush()
+	case "json":
+		return writeJSON(w, r)
+	case "yaml":
+		data, err := encodeYAML(r)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	}
+	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(DiffFormats(), ", "))
+}
+
+// diffText prints a comparison for people: the grants, what is wrong, what gained a privilege, what else
+// changed, and the sum.
+type diffText struct {
+	out     stream
+	report  admission.Report
+	options DiffOptions
+	paint   palette
+}
+
+func (d *diffText) print() {
+	d.grants()
+	for _, v := range d.report.Violations {
+		d.violation(v)
+	}
+	for _, f := range d.report.Escalations {
+		d.escalation(f)
+	}
+	if d.options.All {
+		d.accepted()
+	}
+	d.out.print(d.sum(), "\n")
+}
+
+// grants prints the table of grants, where there is one.
+func (d *diffText) grants() {
+	if len(d.report.Grants) == 0 {
+		return
+	}
+	width := len("GRANT TO")
+	for _, g := range d.report.Grants {
+		width = max(width, displaywidth.String(visible(g.Container)))
+	}
+	d.out.print(d.paint.bold(pad("GRANT TO", width+3)+pad("REQUESTED", modeWidth)+"ADMITTED"), "\n")
+	for _, g := range d.report.Grants {
+		d.out.print(pad(visible(g.Container), width+3), pad(modeName(g.Requested), modeWidth), pad(modeName(g.Admitted), modeWidth+1), d.verdict(g.Verdict), "\n")
+	}
+}
+
+// modeWidth is how many cells a mode's column takes, the gap after it with them.
+const modeWidth = len("read-write") + 2
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
+}
+
+func modeName(m compose.GrantMode) string {
+	switch m {
+	case compose.GrantReadOnly:
+		return "read-only"
+	case compose.GrantReadWrite:
+		return "read-write"
+	}
+	return visible(string(m))
+}
+
+func (d *diffText) verdict(v admission.Verdict) string {
+	if v == admission.GrantSame {
+		return string(v)
+	}
+	return d.paint.red(strings.ToUpper(visible(string(v))) + " by admission")
+}
+
+func (d *diffText) violation(v admission.Violation) {
+	d.out.print(d.paint.bold(oneLine(v.Path)+":"), " ", d.paint.red("violation:"), " ", oneLine(v.Message), " ",
+		d.paint.faint("["+visible(v.Rule)+"]"), "\n")
+	d.value("requested", v.Requested)
+	d.value("admitted", v.Admitted)
+}
+
+// value prints one side of a violation. A value of several parts takes a line a part.
+func (d *diffText) value(label, value string) {
+	if value == "" {
+		d.out.print("   ", d.paint.gutter("="), " ", d.paint.bold(label+":"), " ", d.paint.faint("(nothing)"), "\n")
+		return
+	}
+	for i, line := range strings.Split(value, "\n") {
+		if i == maxParts {
+			d.out.print("     ", d.paint.faint("..."), "\n")
+			return
+		}
+		lead := "   " + d.paint.gutter("=") + " " + d.paint.bold(label+":") + " "
+		if i > 0 {
+			lead = strings.Repeat(" ", len("   = ")+len(label)+len(": "))
+		}
+		d.out.print(lead, shorten(oneLine(line)), "\n")
+	}
+}
+
+const (
+	maxParts = 8   // lines of one value
+	maxValue = 160 // characters of one line
+)
+
+// shorten cuts a long value; json has all of it.
+func shorten(s string) string {
+	runes := []rune(s)
+	if len(runes) <= maxValue {
+		return s
+	}
+	return fmt.Sprintf("%s... (%d characters)", string(runes[:maxValue]), len(runes))
+}
+
+func (d *diffText) escalation(f finding.Finding) {
+	place := f.Path
+	if place == "" {
+		place = f.Container
+	}
+	d.out.print(d.paint.bold(oneLine(place)+":"), " ", d.paint.yellow("escalation:"), " ", oneLine(f.Message), " ",
+		d.paint.faint("["+visible(f.Rule)+"]"), "\n")
+}
+
+// signs mark the kinds of change as diff does.
+var signs = map[admission.ChangeKind]string{admission.Added: "+", admission.Removed: "-", admission.Changed: "~"}
+
+func (d *diffText) accepted() {
+	for _, c := range d.report.Accepted {
+		d.out.print(d.paint.faint(signs[c.Kind]+" "+oneLine(c.Path)), "\n")
+	}
+}
+
+// sum is the last line: "✗ 1 violation, 1 escalation, 12 accepted changes (--all lists them)".
+func (d *diffText) sum() string {
+	r := d.report
+	var parts []string
+	if !r.Compatible {
+		parts = append(parts, count(len(r.Violations), "violation"))
+	}
+	if len(r.Escalations) > 0 {
+		parts = append(parts, count(len(r.Escalations), "escalation"))
+	}
+	if n := len(r.Accepted); n > 0 {
+		accepted := count(n, acceptedNoun(r.Accepted))
+		if !d.options.All {
+			accepted += " (--all lists them)"
+		}
+		parts = append(parts, accepted)
+	}
+	if !r.Compatible {
+		return d.paint.red("✗") + " " + strings.Join(parts, ", ")
+	}
+	if len(parts) == 0 {
+		parts = []string{"admitted as requested"}
+	}
+	return "✓ " + strings.Join(append([]string{"compatible"}, parts...), ", ")
+}
+
+// acceptedNoun calls changes additions where nothing was changed or removed.
+func acceptedNoun(changes []admission.Change) string {
+	for _, c := range changes {
+		if c.Kind != admission.Added {
+			return "accepted change"
+		}
+	}
+	return "accepted addition"
+}

@@ -2,6 +2,8 @@ package compose
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +51,31 @@ func topicOf(path string) string {
 // apiViolation says in a template author's terms what the API server would refuse.
 func apiViolation(err *field.Error, t *corev1.PodTemplateSpec) Violation {
 	container := containerOf(err.Field, &t.Spec)
-	return violation(topicOf(err.Field), pathOf(err.Field), container, apiDetail(err, container), apiRemedy(err))
+	at := pathOf(err.Field)
+	if key := faultyKey(err, t); key != "" {
+		at = at.Key(key)
+	}
+	return violation(topicOf(err.Field), at, container, apiDetail(err, container), apiRemedy(err))
+}
+
+// faultyKey names the label, annotation or selector that an error is about: the API server points at the
+// whole map and gives the key or value that it refuses. It is empty where the error is of another kind.
+func faultyKey(err *field.Error, t *corev1.PodTemplateSpec) string {
+	var m map[string]string
+	switch err.Field {
+	case "template.metadata.labels":
+		m = t.Labels
+	case "template.metadata.annotations":
+		m = t.Annotations
+	case "template.spec.nodeSelector":
+		m = t.Spec.NodeSelector
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if key == err.BadValue || m[key] == err.BadValue {
+			return key
+		}
+	}
+	return ""
 }
 
 // pathOf wraps a path that is already written out.
@@ -94,8 +120,10 @@ func apiDetail(err *field.Error, container string) string {
 		return fmt.Sprintf("%s names %s, which does not exist", subject, valueOf(err))
 	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
 		return fmt.Sprintf("%s is too long%s", subject, detail)
+	case field.ErrorTypeNotSupported:
+		return fmt.Sprintf("%s is %s, not one of the %s", subject, valueOf(err), err.Detail)
 	default:
-		return fmt.Sprintf("%s is %s%s", subject, valueOf(err), detail)
+		return fmt.Sprintf("%s holds %s: %s", subject, valueOf(err), err.Detail)
 	}
 }
 
@@ -116,9 +144,17 @@ func apiRemedy(err *field.Error) string {
 		return "remove " + name
 	case field.ErrorTypeNotFound:
 		return fmt.Sprintf("define it, or correct %s", name)
+	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
+		return "shorten " + name
 	default:
-		return fmt.Sprintf("change %s to what the API server takes", name)
+		return fmt.Sprintf("correct %s: %s", name, firstSentence(err.Detail))
 	}
+}
+
+// firstSentence drops the examples and expressions that follow in the API server's texts.
+func firstSentence(s string) string {
+	s, _, _ = strings.Cut(s, " (e.g. ")
+	return s
 }
 
 // profileViolation is a fault of a profile or an identity.

@@ -15,12 +15,14 @@ type step struct {
 type stepKind int
 
 const (
-	keyStep    stepKind = iota // a field where its name allows it
+	keyStep    stepKind = iota // a field where its name allows it, else a map's key
+	fieldStep                  // a field whatever its name, as the API server writes an unknown one
 	mapKeyStep                 // a key of a map, written in brackets
 	itemStep
 )
 
 func (t *trail) key(name string)    { *t = append(*t, step{kind: keyStep, name: name}) }
+func (t *trail) field(name string)  { *t = append(*t, step{kind: fieldStep, name: name}) }
 func (t *trail) mapKey(name string) { *t = append(*t, step{kind: mapKeyStep, name: name}) }
 func (t *trail) item(index int)     { *t = append(*t, step{kind: itemStep, index: index}) }
 func (t *trail) up()                { *t = (*t)[:len(*t)-1] }
@@ -32,7 +34,7 @@ func (t trail) path() *field.Path {
 		switch {
 		case s.kind == itemStep:
 			p = p.Index(s.index)
-		case s.kind == mapKeyStep || !isIdentifier(s.name):
+		case s.kind == mapKeyStep || s.kind == keyStep && !isIdentifier(s.name):
 			p = p.Key(s.name)
 		case p == nil:
 			p = field.NewPath(s.name)

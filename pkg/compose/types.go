@@ -57,7 +57,7 @@ func (t *typeChecker) checkKind(n *yaml.Node, typ reflect.Type) (ok bool, want s
 	case typ.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		t.checkSlice(n, typ)
 	case n.Kind == yaml.ScalarNode:
-		return t.fitsScalar(n, typ), typeName(typ)
+		return t.fitsScalar(n, typ), typeName(typ) + rangeOfType(n, typ)
 	default:
 		return false, typeName(typ)
 	}
@@ -110,7 +110,7 @@ func (t *typeChecker) checkStruct(n *yaml.Node, typ reflect.Type) {
 		if err != nil {
 			return // the converter reported it
 		}
-		t.trail.key(name)
+		t.trail.field(name)
 		if child, ok := fields[name]; ok {
 			t.check(k, v, child)
 		} else {
@@ -192,6 +192,20 @@ func typeRemedy(n *yaml.Node, typ reflect.Type, want string) string {
 	return fmt.Sprintf("write %s", want)
 }
 
+// rangeOfType names the limits of a number's type where a whole number is beyond them.
+func rangeOfType(n *yaml.Node, typ reflect.Type) string {
+	if strings.Trim(n.Value, "+-0123456789_") != "" {
+		return ""
+	}
+	switch typ.Kind() {
+	case reflect.Int32:
+		return fmt.Sprintf(" from %d to %d", math.MinInt32, math.MaxInt32)
+	case reflect.Int64:
+		return fmt.Sprintf(" from %d to %d", math.MinInt64, math.MaxInt64)
+	}
+	return ""
+}
+
 // lastName is the last name of a written path: a dot inside brackets is part of a key.
 func lastName(path string) string {
 	before, _, _ := strings.Cut(path, "[")
@@ -255,9 +269,7 @@ func typeName(t reflect.Type) string {
 		return "a string"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int32:
-		return fmt.Sprintf("a whole number from %d to %d", math.MinInt32, math.MaxInt32)
-	case reflect.Int64:
+	case reflect.Int32, reflect.Int64:
 		return "a whole number"
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {

@@ -72,11 +72,11 @@ func (d *diffText) grants() {
 	}
 	width := len("GRANT TO")
 	for _, g := range d.report.Grants {
-		width = max(width, displaywidth.String(visible(g.Container)))
+		width = max(width, displaywidth.String(shownPath(g.Container)))
 	}
 	d.out.print(d.paint.bold(pad("GRANT TO", width+3)+pad("REQUESTED", modeWidth)+"ADMITTED"), "\n")
 	for _, g := range d.report.Grants {
-		d.out.print(pad(visible(g.Container), width+3), pad(modeName(g.Requested), modeWidth), pad(modeName(g.Admitted), modeWidth+1), d.verdict(g.Verdict), "\n")
+		d.out.print(pad(shownPath(g.Container), width+3), pad(modeName(g.Requested), modeWidth), pad(modeName(g.Admitted), modeWidth+1), d.verdict(g.Verdict), "\n")
 	}
 }
 
@@ -105,7 +105,7 @@ func (d *diffText) verdict(v admission.Verdict) string {
 }
 
 func (d *diffText) violation(v admission.Violation) {
-	d.out.print(d.paint.bold(oneLine(v.Path)+":"), " ", d.paint.red("violation:"), " ", oneLine(v.Message), " ",
+	d.out.print(d.paint.bold(shownPath(oneLine(v.Path))+":"), " ", d.paint.red("violation:"), " ", oneLine(v.Message), " ",
 		d.paint.faint("["+visible(v.Rule)+"]"), "\n")
 	d.value("requested", v.Requested)
 	d.value("admitted", v.Admitted)
@@ -118,13 +118,14 @@ func (d *diffText) value(label, value string) {
 		return
 	}
 	for i, line := range strings.Split(value, "\n") {
-		if i == maxParts {
-			d.out.print("     ", d.paint.faint("..."), "\n")
-			return
-		}
 		lead := "   " + d.paint.gutter("=") + " " + d.paint.bold(label+":") + " "
 		if i > 0 {
-			lead = strings.Repeat(" ", len("   = ")+len(label)+len(": "))
+			// The bar also keeps the text from the start of the line, where a CI runner looks for commands.
+			lead = "   " + d.paint.gutter("|") + strings.Repeat(" ", len(" ")+len(label)+len(": "))
+		}
+		if i == maxParts {
+			d.out.print(lead, d.paint.faint("..."), "\n")
+			return
 		}
 		d.out.print(lead, shorten(oneLine(line)), "\n")
 	}
@@ -149,7 +150,7 @@ func (d *diffText) escalation(f finding.Finding) {
 	if place == "" {
 		place = f.Container
 	}
-	d.out.print(d.paint.bold(oneLine(place)+":"), " ", d.paint.yellow("escalation:"), " ", oneLine(f.Message), " ",
+	d.out.print(d.paint.bold(shownPath(oneLine(place))+":"), " ", d.paint.yellow("escalation:"), " ", oneLine(f.Message), " ",
 		d.paint.faint("["+visible(f.Rule)+"]"), "\n")
 }
 

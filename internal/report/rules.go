@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
 
@@ -19,7 +21,7 @@ func Catalogue(w io.Writer, rules []finding.Rule) error {
 				fmt.Fprintln(t) //nolint:errcheck // Flush returns the writer's error
 			}
 			group = r.Group
-			fmt.Fprintln(t, group) //nolint:errcheck // likewise
+			fmt.Fprintln(t, groupName(r)) //nolint:errcheck // likewise
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", r.Name, r.Severity, pssName(r.PSS), r.Title) //nolint:errcheck // likewise
 	}
@@ -38,21 +40,53 @@ func pssName(p *finding.PSS) string {
 func Explain(w io.Writer, r finding.Rule) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", r.Name, r.Title)
-	fmt.Fprintf(&b, "%s, source %s, group %s%s\n", r.Severity, r.Source, r.Group, pssSentence(r.PSS))
+	fmt.Fprintf(&b, "%s, source %s, group %s%s\n", r.Severity, r.Source, groupName(r), pssSentence(r.PSS))
 	section := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n%s\n\n%s\n", title, indent(text))
 		}
 	}
-	section("Why", r.Description)
-	section("Avoid", r.Bad)
+	section("Why", wrap(r.Description))
+	section("Avoid", visibleNUL(r.Bad))
 	section("Prefer", r.Good)
-	section("How to fix", r.Remedy)
-	section("Known false positives", r.FalsePositives)
-	section("How to suppress", suppression(r))
+	section("How to fix", wrap(r.Remedy))
+	section("Known false positives", wrap(r.FalsePositives))
+	section("How to suppress", wrap(suppression(r)))
 	section("References", strings.Join(r.References, "\n"))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// groupName is a rule's group as a heading.
+func groupName(r finding.Rule) string {
+	return strings.ToUpper(r.Group[:1]) + r.Group[1:]
+}
+
+// visibleNUL shows the one control character that an example holds.
+func visibleNUL(text string) string { return strings.ReplaceAll(text, "\x00", "␀") }
+
+// proseWidth is how wide a line of prose may be: a terminal of 100 columns less the indent.
+const proseWidth = 96
+
+// wrap breaks prose into lines, between words.
+func wrap(text string) string {
+	var b strings.Builder
+	width := 0
+	for word := range strings.FieldsSeq(text) {
+		w := displaywidth.String(word)
+		switch {
+		case width == 0:
+		case width+1+w > proseWidth:
+			b.WriteByte('\n')
+			width = 0
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += w
+	}
+	return b.String()
 }
 
 func indent(text string) string {
@@ -74,10 +108,24 @@ func pssSentence(p *finding.PSS) string {
 
 // suppression says how a rule's finding is taken out, or why it cannot be.
 func suppression(r finding.Rule) string {
-	if r.Source == finding.Config || r.Severity == finding.Error && r.Source != finding.API && r.Source != finding.Policy {
-		return "It cannot be suppressed: it is one of Kandev's invariants."
+	if why := always(r); why != "" {
+		return why
 	}
 	return fmt.Sprintf("# kandev-podlint:ignore %s the reason, on the finding's line or the line above", r.Name)
+}
+
+// always says why a rule's findings always stay, "" where they can be taken out.
+func always(r finding.Rule) string {
+	invariant := r.Source == finding.Document || r.Source == finding.Ownership || r.Source == finding.Grant
+	switch {
+	case r.Group == "Admission":
+		return "It cannot be suppressed: kandev-podlint diff reports every violation."
+	case r.Source == finding.Config:
+		return "It cannot be suppressed: it is about suppressions and excludes themselves."
+	case r.Severity == finding.Error && invariant:
+		return "It cannot be suppressed: it is one of Kandev's invariants."
+	}
+	return ""
 }
 
 // Page returns a rule's page in Markdown.
@@ -85,7 +133,7 @@ func Page(r finding.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Name, r.Title)
 	fmt.Fprintf(&b, "| severity | source | group | Pod Security Standards |\n|---|---|---|---|\n| %s | %s | %s | %s |\n",
-		r.Severity, r.Source, r.Group, pssCell(r.PSS))
+		r.Severity, r.Source, groupName(r), pssCell(r.PSS))
 	section := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n## %s\n\n%s\n", title, strings.TrimRight(text, "\n"))
@@ -112,16 +160,15 @@ func fenced(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "```yaml\n" + strings.TrimRight(strings.ReplaceAll(text, "\x00", "␀"), "\n") + "\n```"
+	return "```yaml\n" + strings.TrimRight(visibleNUL(text), "\n") + "\n```"
 }
 
 func suppressionPage(r finding.Rule) string {
-	text := suppression(r)
-	if strings.HasPrefix(text, "#") {
-		return fenced(fmt.Sprintf("# kandev-podlint:ignore %s the reason", r.Name)) +
-			"\n\nThe comment stands on the finding's line or on the line above."
+	if why := always(r); why != "" {
+		return why
 	}
-	return text
+	return fenced(fmt.Sprintf("# kandev-podlint:ignore %s the reason", r.Name)) +
+		"\n\nThe comment stands on the finding's line or on the line above. See [suppressions](../suppressions.md)."
 }
 
 func bullets(lines []string) string {
@@ -134,12 +181,14 @@ func bullets(lines []string) string {
 // Index returns the page that lists every rule, in Markdown.
 func Index(rules []finding.Rule) string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\nEvery rule of kandev-podlint. `kandev-podlint rules NAME` explains one offline.\n")
+	b.WriteString("# Rules\n\nEvery rule of kandev-podlint. `kandev-podlint rules NAME` explains one offline.\n\n" +
+		"An error keeps a template from being used. A warning or an info is advice of the policy pack, whose severity the\n" +
+		"[configuration](../configuration.md) can change. The column Pod Security Standards names the level that the rule is a part of.\n")
 	group := ""
 	for _, r := range rules {
 		if r.Group != group {
 			group = r.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | Pod Security Standards | |\n|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | Pod Security Standards | title |\n|---|---|---|---|\n", groupName(r))
 		}
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s | %s |\n", r.Name, r.Name, r.Severity, pssName(r.PSS), r.Title)
 	}

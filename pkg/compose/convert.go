@@ -115,7 +115,7 @@ func (c *converter) pairs(m *yaml.Node) []pair {
 	add := func(k, v *yaml.Node) {
 		name, err := keyString(k)
 		if err != nil {
-			c.fail(RuleDocumentKey, k, "not a usable key: "+err.Error(), "write the key as a plain or quoted word")
+			c.fail(RuleDocumentKey, k, err.Error(), "write the key as a plain or quoted word")
 		} else if first := set.add(pair{name: name, key: k, value: v}); first != nil {
 			c.collision(first, k, own)
 		}
@@ -189,7 +189,7 @@ func (c *converter) collision(first *pair, k *yaml.Node, own bool) {
 func (c *converter) scalar(n *yaml.Node) any {
 	v, err := scalarValue(n)
 	if err != nil {
-		c.fail(RuleDocumentSyntax, n, err.Error(), "write the value without a tag, or quoted if it is text")
+		c.fail(RuleDocumentSyntax, n, c.trail.last()+": "+err.Error(), "write the value without a tag, or quoted if it is text")
 		return c.null()
 	}
 	switch v := v.(type) {

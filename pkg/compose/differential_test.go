@@ -69,7 +69,7 @@ func sameAsLibrary(data []byte) error {
 }
 
 // scalars are forms of a value whose type depends on the reader.
-var scalars = strings.Split(`8080|"8080"|'8080'|! 8080|!!str 8080|!!int "8080"|!foo 8080|yes|no|on|off|y|n|Y|N|true|True|TRUE|~|null|Null|""|1e3|1E3|1.0|1.5|.5|-.5|+1|-0|0|0777|0o17|08|09.5|0x1F|0b101|-0b11|0b-101|1_000|1__0|_1|0x_1|.inf|-.inf|.nan|+.inf|1:30|190:20:30|2001-01-01|2001-01-01T00:00:00Z|2001-1-1 1:1:1|!!timestamp 2001-01-01|!!binary aGVsbG8=|!!binary x|!!binary "/w=="|!!float 1|!!float 1.5|!!int 1.5|!!bool yes|!!null ""|!!null x|9223372036854775807|9223372036854775808|18446744073709551615|18446744073709551616|1e400|-9223372036854775809|123456789012345678901234567890|0.1|100m|1Gi|a|"\u0041"|"\x41\U0001F600"|a b|[a]|{a: b}|"a\nb"|=|<<|!!str|&x 5|&x ! 5|! &x 5|!!str &x 5|tru|"yes"|1.|-|--|+|.|..|1e|0x|1,000|1 2|é|` + "\u2028|\t5|5\t|5 # c|\"5\" # c|'it''s'", "|")
+var scalars = strings.Split(`8080|"8080"|'8080'|! 8080|!!str 8080|!!int "8080"|!foo 8080|yes|no|on|off|y|n|Y|N|true|True|TRUE|~|null|Null|""|1e3|1E3|1.0|1.5|.5|-.5|+1|-0|0|0777|0o17|08|09.5|0x1F|0b101|-0b11|0b-101|1_000|1__0|_1|0x_1|.inf|-.inf|.nan|+.inf|1:30|190:20:30|2001-01-01|2001-01-01T00:00:00Z|2001-1-1 1:1:1|!!timestamp 2001-01-01|!!binary aGVsbG8=|!!binary x|!!binary "/w=="|!!float 1|!!float 1.5|!!int 1.5|!!bool yes|!!null ""|!!null x|9223372036854775807|9223372036854775808|18446744073709551615|18446744073709551616|1e400|-9223372036854775809|123456789012345678901234567890|0.1|100m|1Gi|a|"\u0041"|"\x41\U0001F600"|a b|[a]|{a: b}|"a\nb"|=|<<|!!str|&x 5|&x ! 5|! &x 5|!!str &x 5|tru|"yes"|1.|-|--|+|.|..|1e|0x|1,000|1 2|é|`+"\u2028|\t5|5\t|5 # c|\"5\" # c|'it''s'", "|")
 
 // placesForScalars are fields of every type.
 var placesForScalars = []string{

@@ -12,6 +12,7 @@ import (
 // Document is one YAML or JSON document and the place of everything in it.
 type Document struct {
 	root  *yaml.Node // the document's value
+	start Place      // where the document itself starts, as the YAML reader counts
 	lines *lines
 	json  bool // read by the rules of JSON
 	// aliases says why the document's aliases could not be read; they are cut out of root then.
@@ -80,7 +81,7 @@ func readDocuments(data []byte) ([]*Document, []Violation) {
 
 // newDocument finishes a document of the YAML reader.
 func newDocument(n *yaml.Node, lines *lines) *Document {
-	d := &Document{lines: lines}
+	d := &Document{lines: lines, start: Place{n.Line, n.Column}}
 	if len(n.Content) > 0 {
 		d.root = n.Content[0]
 	} else {
@@ -150,6 +151,11 @@ func isEmpty(doc *yaml.Node) bool {
 
 // isSecond is the violation of a document that is not the first of its file.
 func (d *Document) isSecond() Violation {
+	const marker = len("---")
+	if at := d.lines.offset(d.start); isNull(d.root) && d.root.Value == "" {
+		return documentViolation(RuleDocumentMultiple, d.rangeOf(span{at, min(at+marker, len(d.lines.text))}),
+			"a second, empty document starts here; a template file holds exactly one", "remove this separator")
+	}
 	return documentViolation(RuleDocumentMultiple, d.tokenRange(d.root),
 		"a second document starts here; a template file holds exactly one",
 		"move the second document to a file of its own, and remove the separator above it")

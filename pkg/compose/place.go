@@ -185,3 +185,8 @@ func (l *lines) lineSpan(line int) span {
 	blank := len(text) - len(bytes.TrimLeft(text, " \t"))
 	return span{start + blank, max(start+len(bytes.TrimSpace(text))+blank, start+blank)}
 }
+
+func (l *lines) isBlankLine(line int) bool {
+	s := l.lineSpan(line)
+	return s.start == s.end
+}

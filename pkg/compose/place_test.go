@@ -28,7 +28,7 @@ func checkPlace(data []byte, v Violation) error {
 	if text == "" && v.Path != nil && !strings.HasSuffix(v.Path.String(), "]") && len(data) > 0 {
 		return fmt.Errorf("%v stands at nothing, %v", v, v.Place)
 	}
-	if names(text, v.Path.String()) {
+	if names(text, v.Path.String()) || text != "" && strings.Contains(v.Detail, text) {
 		return nil
 	}
 	return fmt.Errorf("%v stands at %q", v, text)
@@ -104,7 +104,9 @@ var rewrites = map[string]func(string) string{
 	"separator":        func(s string) string { return "%YAML 1.1\n--- # template\n" + s },
 	"JSON":             func(s string) string { return asJSON(s, "") },
 	"indented JSON":    func(s string) string { return asJSON(s, "\t") },
-	"wide JSON":        func(s string) string { return strings.Replace(asJSON(s, ""), "{", `{"metadata":{"annotations":{"é😀":"ü"}},`, 1) },
+	"wide JSON": func(s string) string {
+		return strings.Replace(asJSON(s, ""), "{", `{"metadata":{"annotations":{"é😀":"ü"}},`, 1)
+	},
 }
 
 // asJSON converts a text that is one YAML object; any other stays as it is.
@@ -168,11 +170,15 @@ func TestPlacesInRandomDocuments(t *testing.T) {
 
 // profileStyles embed a template in a profile.
 var profileStyles = map[string]func(string) string{
-	"literal":       func(s string) string { return "platform: linux/amd64\npod_template_yaml: |\n" + indented(s, "  ") },
-	"literal strip": func(s string) string { return "pod_template_yaml: |- # c\n" + indented(s, " ") + "platform: linux/amd64\n" },
-	"literal 2":     func(s string) string { return "config:\n  pod_template_yaml: |2\n" + indented(s, "    ") },
-	"CRLF":          func(s string) string { return strings.ReplaceAll("pod_template_yaml: |\n"+indented(s, "  "), "\n", "\r\n") },
-	"anchored":      func(s string) string { return "x: &t |\n" + indented(s, "  ") + "pod_template_yaml: *t\n" },
+	"literal": func(s string) string { return "platform: linux/amd64\npod_template_yaml: |\n" + indented(s, "  ") },
+	"literal strip": func(s string) string {
+		return "pod_template_yaml: |- # c\n" + indented(s, " ") + "platform: linux/amd64\n"
+	},
+	"literal 2": func(s string) string { return "config:\n  pod_template_yaml: |2\n" + indented(s, "    ") },
+	"CRLF": func(s string) string {
+		return strings.ReplaceAll("pod_template_yaml: |\n"+indented(s, "  "), "\n", "\r\n")
+	},
+	"anchored": func(s string) string { return "x: &t |\n" + indented(s, "  ") + "pod_template_yaml: *t\n" },
 	"folded": func(s string) string {
 		return "pod_template_yaml: >\n" + indented(strings.ReplaceAll(s, "\n", "\n\n"), "  ")
 	},

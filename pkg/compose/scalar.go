@@ -158,7 +158,7 @@ func isTimestamp(s string) bool {
 func keyString(n *yaml.Node) (string, error) {
 	n = resolveAlias(n)
 	if n.Kind != yaml.ScalarNode {
-		return "", errors.New("a key must be a single word, not a list or an object")
+		return "", fmt.Errorf("%s cannot be a key", describe(n))
 	}
 	v, err := scalarValue(n)
 	if err != nil {
@@ -174,7 +174,7 @@ func keyString(n *yaml.Node) (string, error) {
 	case float64:
 		return floatKey(v), nil
 	}
-	return "", fmt.Errorf("%q cannot be a key", n.Value)
+	return "", fmt.Errorf("%s cannot be a key", describe(n))
 }
 
 // floatKey writes a float as sigs.k8s.io/yaml does for a key.

@@ -26,6 +26,9 @@ func (d *Document) syntaxError(dec *yaml.Decoder, err error) Violation {
 	if unplaced.MatchString(text) {
 		line = max(failureLine(dec, err), 1)
 	}
+	for line > 1 && d.lines.isBlankLine(line) { // the end of the text says nothing to a reader
+		line--
+	}
 	at := d.rangeOf(d.lines.lineSpan(line))
 	if strings.Contains(text, "expected <document start>") {
 		return documentViolation(RuleDocumentMultiple, at,

@@ -22,7 +22,7 @@ func TestSyntaxErrorsAtTheirLine(t *testing.T) {
 		"X: [\n",
 		"a: 1\n...\nX: 2\n",
 		"a: 1\n# c\n... # c\n\nX: 2\n",
-		"a: &X\n  &b 1\n",
+		"a: &a\n  &X 1\n",
 		"a: 1\nb: !x!X 1\n",
 		"é: 1\n\n# comment\nb:\n  - 1\n c: X\n",
 		"a: |\n  b\n c: X\nd: 1",

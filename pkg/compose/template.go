@@ -3,7 +3,10 @@ package compose
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -19,7 +22,7 @@ type Template struct {
 	// Style lists what is readable but should be written otherwise; nothing in it is an error.
 	Style []Violation
 
-	partial bool // some value could not be decoded and is missing in Spec
+	unread []string // paths of values that could not be decoded and are missing in Spec
 }
 
 // The only kind of document that is a template.
@@ -47,22 +50,38 @@ func (d *Document) Template() (*Template, []Violation) {
 		return nil, append(c.violations, documentViolation(RuleDocumentKind, d.tokenRange(d.root),
 			"the document is no object, so no PodTemplate", "start with apiVersion: v1 and kind: PodTemplate"))
 	}
-	violations := append(c.violations, d.checkKind(object)...)
-	decoded, partial, faults := d.decode(c)
-	if decoded == nil {
-		return nil, append(violations, faults...)
+	kind := d.checkKind(object)
+	if _, ok := object["template"]; !ok && len(kind) > 0 {
+		return nil, append(c.violations, kind...) // what it says about Pods is not meant for this project
 	}
-	return &Template{Document: d, Object: object, Spec: &decoded.Template, Style: c.style(), partial: partial},
-		append(violations, faults...)
+	decoded, t := d.decode(c)
+	violations := slices.Concat(c.violations, kind, withoutKind(t.violations, kind))
+	if decoded == nil {
+		return nil, violations
+	}
+	return &Template{Document: d, Object: object, Spec: &decoded.Template, Style: c.style(t.unfit), unread: t.unread}, violations
 }
 
-// Validate returns every rule that the template breaks when it is used with a profile. What the API
-// server would refuse is left out where parts of the template could not be decoded: it would be a guess.
+// withoutKind drops the faults of apiVersion and kind that checkKind has reported.
+func withoutKind(faults, kind []Violation) []Violation {
+	return slices.DeleteFunc(faults, func(v Violation) bool {
+		return slices.ContainsFunc(kind, func(k Violation) bool { return k.Path.String() == v.Path.String() })
+	})
+}
+
+// Validate returns every rule that the template breaks when it is used with a profile. Where parts of the
+// template could not be read, nothing is said about them, nor about what the API server would refuse: it
+// would be a guess.
 func (t *Template) Validate(p Profile) []Violation {
-	if t.partial {
-		return validateOwned(t.Spec, p).violations
+	if len(t.unread) == 0 {
+		return Validate(t.Spec, p)
 	}
-	return Validate(t.Spec, p)
+	return slices.DeleteFunc(validateOwned(t.Spec, p).violations, func(v Violation) bool {
+		return slices.ContainsFunc(t.unread, func(unread string) bool {
+			return strings.HasPrefix(v.Path.String(), unread) ||
+				v.Rule == RuleMainContainerMissing && strings.HasPrefix(unread, v.Path.String())
+		})
+	})
 }
 
 // checkKind refuses every kind but v1 PodTemplate.
@@ -74,7 +93,7 @@ func (d *Document) checkKind(object map[string]any) []Violation {
 			continue
 		}
 		at := field.NewPath(f.name)
-		detail := fmt.Sprintf("%s is %v; a template is a %s %s", f.name, got, TemplateAPIVersion, TemplateKind)
+		detail := fmt.Sprintf("%s is %.64v; a template is a %s %s", f.name, got, TemplateAPIVersion, TemplateKind)
 		if !ok {
 			detail = fmt.Sprintf("%s is missing; a template is a %s %s", f.name, TemplateAPIVersion, TemplateKind)
 		}
@@ -86,39 +105,48 @@ func (d *Document) checkKind(object map[string]any) []Violation {
 }
 
 // decode decodes the converted document. The decoder of the API server decides what is right; the type
-// checker then says where it is not, and what must be left out to decode the rest, which is then partial.
-func (d *Document) decode(c *converter) (decoded *corev1.PodTemplate, partial bool, faults []Violation) {
-	decoded = new(corev1.PodTemplate)
-	strict, err := kjson.UnmarshalStrict(c.json, decoded)
-	if err == nil && len(strict) == 0 && !c.nullItems {
-		return decoded, false, nil
-	}
+// checker then says where it is not, and what must be left out to decode the rest.
+func (d *Document) decode(c *converter) (*corev1.PodTemplate, *typeChecker) {
 	t := &typeChecker{doc: d}
+	decoded, err := unmarshal(c.json)
+	if err == nil && !c.nullItems {
+		return decoded, t
+	}
 	t.check(nil, d.root, reflect.TypeFor[corev1.PodTemplate]())
-	if err == nil && len(t.violations) == 0 && len(strict) > 0 {
-		err = strict[0]
+	if err != nil && len(t.violations) == 0 {
+		t.violations = append(t.violations, d.undecodable(err))
+		return nil, t
 	}
-	if err == nil {
-		return decoded, false, t.violations
+	if len(t.unfit) > 0 {
+		rest := &converter{doc: d, omit: t.unfit}
+		rest.value(d.root)
+		decoded, _ = unmarshal(rest.json)
 	}
-	if len(t.unfit) == 0 {
-		return nil, true, append(t.violations, d.undecodable(err))
-	}
-	rest := &converter{doc: d, omit: t.unfit}
-	rest.value(d.root)
-	decoded = new(corev1.PodTemplate)
-	if _, err := kjson.UnmarshalStrict(rest.json, decoded); err != nil {
-		decoded = nil
-	}
-	return decoded, true, t.violations
+	return decoded, t
 }
 
-// style lists the booleans that only YAML 1.1 reads as such.
-func (c *converter) style() []Violation {
+// unmarshal decodes strictly. With an error about the form alone there is a result too.
+func unmarshal(data []byte) (*corev1.PodTemplate, error) {
+	decoded := new(corev1.PodTemplate)
+	strict, err := kjson.UnmarshalStrict(data, decoded)
+	if err != nil {
+		return nil, err
+	}
+	if len(strict) > 0 {
+		return decoded, strict[0]
+	}
+	return decoded, nil
+}
+
+// style lists the booleans that only YAML 1.1 reads as such. One that should be text is reported as that.
+func (c *converter) style(unfit map[*yaml.Node]bool) []Violation {
 	var out []Violation
 	for _, b := range c.oddBools {
+		if unfit[b.node] {
+			continue
+		}
 		v := documentViolation(RuleDocumentBoolean, c.doc.tokenRange(b.node),
-			fmt.Sprintf("%s is written %s, which only YAML 1.1 reads as %t", b.path, b.node.Value, b.is),
+			fmt.Sprintf("%s is written %s, which only YAML 1.1 reads as %t", lastName(b.path.String()), b.node.Value, b.is),
 			fmt.Sprintf("write %t", b.is))
 		v.Path = b.path
 		out = append(out, v)

@@ -31,7 +31,7 @@ func (c *checker) ephemeral(p *field.Path, v *corev1.EphemeralVolumeSource) {
 // claimMeta allows labels and annotations, and nothing else. The server names the other fields after
 // those of the Go type, hence uID.
 func (c *checker) claimMeta(p *field.Path, m *metav1.ObjectMeta) {
-	c.annotations(p.Child("annotations"), m.Annotations)
+	c.annotations(p.Child("annotations"), m.Annotations, nil)
 	c.labels(p.Child("labels"), m.Labels)
 	for _, f := range []struct {
 		name string

@@ -1,8 +1,6 @@
 package podrules
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -129,12 +127,6 @@ func (c *checker) container(p *field.Path, ctr *corev1.Container) {
 	c.resizePolicy(p, ctr.ResizePolicy)
 	if ctr.SecurityContext != nil {
 		c.containerSecurity(p.Child("securityContext"), ctr.SecurityContext)
-	}
-}
-
-func (c *checker) imagePadding(p *field.Path, i int, image string) {
-	if strings.TrimSpace(image) != image {
-		c.invalid(p.Index(i).Child("image"), image, "must not have leading or trailing whitespace")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -105,10 +104,10 @@ func (c *checker) fileKeyRef(p *field.Path, ref *corev1.FileKeySelector) {
 
 // fileKeyVolumes reports file keys in volumes that are absent or no emptyDir.
 func (c *checker) fileKeyVolumes(spec *field.Path) {
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		for i := range ctr.Env {
 			if from := ctr.Env[i].ValueFrom; from != nil && from.FileKeyRef != nil {
-				c.fileKeyVolume(p.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName"), from.FileKeyRef.VolumeName)
+				c.fileKeyVolume(at.path().Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName"), from.FileKeyRef.VolumeName)
 			}
 		}
 	})
@@ -200,7 +199,9 @@ func isHugePageField(s string) bool {
 }
 
 func (c *checker) divisor(p *field.Path, ref *corev1.ResourceFieldSelector) {
-	if ref.Divisor.Cmp(resource.Quantity{}) == 0 {
+	// A quantity remembers how it is written once asked, so the template's own is not asked.
+	divisor := ref.Divisor
+	if divisor.IsZero() {
 		return
 	}
 	valid, kind := byteDivisors, ""
@@ -216,7 +217,7 @@ func (c *checker) divisor(p *field.Path, ref *corev1.ResourceFieldSelector) {
 	default:
 		kind = "local ephemeral storage"
 	}
-	if !slices.Contains(valid, ref.Divisor.String()) {
+	if !slices.Contains(valid, divisor.String()) {
 		c.invalid(p.Child("divisor"), ref.Resource,
 			fmt.Sprintf("only divisor's values %s are supported with the %s resource", strings.Join(valid, ", "), kind))
 	}

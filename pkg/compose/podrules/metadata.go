@@ -22,7 +22,7 @@ var droppedAnnotations = map[string]bool{
 
 func (c *checker) metadata(p *field.Path) {
 	c.labels(p.Child("labels"), c.meta.Labels)
-	c.annotations(p.Child("annotations"), c.meta.Annotations)
+	c.annotations(p.Child("annotations"), c.meta.Annotations, droppedAnnotations)
 	if len(c.meta.Annotations) > 0 {
 		c.podAnnotations(p.Child("annotations"), c.meta.Annotations)
 	}
@@ -40,12 +40,12 @@ func (c *checker) labels(p *field.Path, labels map[string]string) {
 	c.sortFrom(start)
 }
 
-// annotations reports keys that annotations may not have, and too many bytes in all. The case of a key
-// does not matter.
-func (c *checker) annotations(p *field.Path, annotations map[string]string) {
+// annotations reports keys that annotations may not have, and too many bytes in all, without those that
+// are dropped. The case of a key does not matter.
+func (c *checker) annotations(p *field.Path, annotations map[string]string, dropped map[string]bool) {
 	start, size := len(c.errs), 0
 	for k, v := range annotations {
-		if droppedAnnotations[k] {
+		if dropped[k] {
 			continue
 		}
 		size += len(k) + len(v)

@@ -150,17 +150,17 @@ func (c *checker) profilesAgree(spec *field.Path) {
 	if v, ok := annotations[seccompPodAnnotation]; ok {
 		c.seccompAgrees(spec.Child("securityContext"), pod.SeccompProfile, v)
 	}
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		if v, ok := annotations[seccompContainerAnnotations+ctr.Name]; ok && ctr.SecurityContext != nil {
-			c.seccompAgrees(p.Child("securityContext"), ctr.SecurityContext.SeccompProfile, v)
+			c.seccompAgrees(at.path().Child("securityContext"), ctr.SecurityContext.SeccompProfile, v)
 		}
 	})
 	if isWindows(c.spec) {
 		return
 	}
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		if v, ok := annotations[appArmorAnnotations+ctr.Name]; ok {
-			c.appArmorAgrees(p.Child("securityContext"), appArmorOf(ctr, pod.AppArmorProfile, v), v)
+			c.appArmorAgrees(at.path().Child("securityContext"), appArmorOf(ctr, pod.AppArmorProfile, v), v)
 		}
 	})
 }

@@ -115,9 +115,9 @@ func (c *checker) userNamespace(spec *field.Path) {
 	if c.spec.HostIPC {
 		c.forbidden(spec.Child("HostIPC"), detail)
 	}
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		if len(ctr.VolumeDevices) > 0 {
-			c.forbidden(p.Child("volumeDevices"), detail)
+			c.forbidden(at.path().Child("volumeDevices"), detail)
 		}
 	})
 }

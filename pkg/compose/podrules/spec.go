@@ -2,6 +2,7 @@ package podrules
 
 import (
 	"math"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -35,12 +36,11 @@ func (c *checker) podSpec(p *field.Path) {
 
 // onCreate checks what the server looks at only when a Pod is created.
 func (c *checker) onCreate(p *field.Path) {
-	for i := range c.spec.Containers {
-		c.imagePadding(p.Child("containers"), i, c.spec.Containers[i].Image)
-	}
-	for i := range c.spec.InitContainers {
-		c.imagePadding(p.Child("initContainers"), i, c.spec.InitContainers[i].Image)
-	}
+	c.eachContainer(p, func(at place, ctr *corev1.Container) {
+		if strings.TrimSpace(ctr.Image) != ctr.Image {
+			c.invalid(at.path().Child("image"), ctr.Image, "must not have leading or trailing whitespace")
+		}
+	})
 	if c.spec.NodeName != "" && len(c.spec.SchedulingGates) > 0 {
 		c.forbidden(p.Child("nodeName"), "cannot be set until all schedulingGates have been cleared")
 	}
@@ -97,12 +97,23 @@ func gracePeriod(spec *corev1.PodSpec) int64 {
 	}
 }
 
+// place is where a container stands. Its path is only made for an error.
+type place struct {
+	spec  *field.Path
+	list  string
+	index int
+}
+
+func (p place) path() *field.Path {
+	return p.spec.Child(p.list).Index(p.index)
+}
+
 // eachContainer calls f with every init container, then every ordinary one.
-func (c *checker) eachContainer(spec *field.Path, f func(*field.Path, *corev1.Container)) {
+func (c *checker) eachContainer(spec *field.Path, f func(place, *corev1.Container)) {
 	for i := range c.spec.InitContainers {
-		f(spec.Child("initContainers").Index(i), &c.spec.InitContainers[i])
+		f(place{spec, "initContainers", i}, &c.spec.InitContainers[i])
 	}
 	for i := range c.spec.Containers {
-		f(spec.Child("containers").Index(i), &c.spec.Containers[i])
+		f(place{spec, "containers", i}, &c.spec.Containers[i])
 	}
 }

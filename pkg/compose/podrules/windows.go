@@ -50,9 +50,9 @@ func (c *checker) linuxOnly(spec *field.Path) {
 	if sc := c.spec.SecurityContext; sc != nil && sc.WindowsOptions != nil {
 		c.forbidden(spec.Child("securityContext", "windowsOptions"), notOnLinux)
 	}
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		if ctr.SecurityContext != nil && ctr.SecurityContext.WindowsOptions != nil {
-			c.forbidden(p.Child("securityContext", "windowsOptions"), notOnLinux)
+			c.forbidden(at.path().Child("securityContext", "windowsOptions"), notOnLinux)
 		}
 	})
 }
@@ -85,9 +85,9 @@ func (c *checker) windowsOnly(spec *field.Path) {
 			{"seLinuxChangePolicy", sc.SELinuxChangePolicy != nil},
 		})
 	}
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		if sc := ctr.SecurityContext; sc != nil {
-			c.windowsContainer(p.Child("securityContext"), sc)
+			c.windowsContainer(at.path().Child("securityContext"), sc)
 		}
 	})
 }
@@ -123,11 +123,11 @@ func (c *checker) hostProcess(spec *field.Path) {
 		pod = sc.WindowsOptions.HostProcess
 	}
 	all, onHost := 0, 0
-	c.eachContainer(spec, func(p *field.Path, ctr *corev1.Container) {
+	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		all++
 		own := hostProcessOf(ctr)
 		if pod != nil && own != nil && *pod != *own {
-			c.invalid(p.Child("securityContext", "windowsOptions", "hostProcess"), *own,
+			c.invalid(at.path().Child("securityContext", "windowsOptions", "hostProcess"), *own,
 				fmt.Sprintf("pod hostProcess value must be identical if both are specified, was %v", *pod))
 		}
 		if own == nil {

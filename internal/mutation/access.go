@@ -1,0 +1,91 @@
+package mutation
+
+import (
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kandev/kandev-podlint/pkg/compose"
+)
+
+// accessTampers gives other containers what is reserved, or the main one what is not its own.
+func accessTampers() []PodOperator {
+	const any = "spec.containers[*]."
+	return []PodOperator{
+		tamper("auth-to-companion", any+"volumeMounts[/auth]", onCompanion(func(c *corev1.Container) { mount(c, compose.AuthVolume, "/auth") })).when(hasCompanion),
+		tamper("auth-to-grantee", any+"volumeMounts[/auth]", onGrant(func(c *corev1.Container, _ *corev1.VolumeMount) { mount(c, compose.AuthVolume, "/auth") })).when(hasGrantee),
+		tamper("runtime-to-sidecar", "spec.containers[injected].volumeMounts[/agent]", inject(false, compose.RuntimeVolume, "/agent")),
+		tamper("auth-to-init", "spec.initContainers[injected].volumeMounts[/run/kandev]", inject(true, compose.AuthVolume, compose.AuthPath)),
+		tamper("path-in-companion", any+"volumeMounts[/run/kandev/x]", func(r *rand.Rand, p *corev1.Pod) {
+			emptyDir(p, "spare")
+			mount(companion(r, p), "spare", "/run/kandev/x")
+		}).when(hasCompanion),
+		tamper("path-in-init", "spec.initContainers[injected].volumeMounts[workspace]", func(r *rand.Rand, p *corev1.Pod) {
+			emptyDir(p, "spare")
+			inject(true, "spare", "workspace")(r, p)
+		}),
+		tamper("device-auth", any+"volumeDevices[/dev/auth].name", onCompanion(func(c *corev1.Container) {
+			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: compose.AuthVolume, DevicePath: "/dev/auth"})
+		})).when(hasCompanion).refused(),
+		tamper("device-path", any+"volumeDevices[/opt/kandev/agentctl].devicePath", onMain(func(c *corev1.Container) {
+			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: "disk", DevicePath: "/opt/kandev/agentctl"})
+		})).refused(),
+		tamper("env-from-auth-file", any+"env[TOKEN].valueFrom.fileKeyRef.volumeName", onCompanion(func(c *corev1.Container) {
+			c.Env = append(c.Env, corev1.EnvVar{Name: "TOKEN", ValueFrom: &corev1.EnvVarSource{
+				FileKeyRef: &corev1.FileKeySelector{VolumeName: compose.AuthVolume, Path: "auth.env", Key: "TOKEN"},
+			}})
+		})).when(hasCompanion),
+		tamper("env-home-main", any+"env[HOME]", onMain(env("HOME", "/tmp"))),
+		tamper("env-agentctl-main", any+"env[AGENTCTL_LISTEN_HOST]", onMain(env("AGENTCTL_LISTEN_HOST", "0.0.0.0"))),
+		tamper("env-kandev-empty", any+"env[KANDEV_SESSION_ID]", onMain(env("KANDEV_SESSION_ID", ""))),
+		tamper("env-kandev-companion", any+"env[KANDEV_]", onCompanion(env("KANDEV_", "x"))).when(hasCompanion),
+		tamper("env-home-init", "spec.initContainers[*].env[HOME]", onInit(env("HOME", "/root"))).when(hasInit),
+		tamper("env-home-sidecar", "spec.containers[injected].env[HOME]", onSpec(func(s *corev1.PodSpec) {
+			c := corev1.Container{Name: "injected", Image: "registry.example/injected:1"}
+			env("HOME", "/root")(&c)
+			s.Containers = append(s.Containers, c)
+		})),
+		tamper("env-from-main", any+"envFrom[*]", onMain(envFrom(""))),
+		tamper("env-from-prefix", any+"envFrom[*]", onMain(envFrom("AGENTCTL_LISTEN"))),
+		tamper("env-from-short-prefix", any+"envFrom[*]", onCompanion(envFrom("HO"))).when(hasCompanion),
+		tamper("env-from-init", "spec.initContainers[*].envFrom[*]", onInit(envFrom("KANDEV_"))).when(hasInit),
+		tamper("port-number-companion", any+"ports[proxy]", onCompanion(port("proxy", compose.ControlPort))).when(hasCompanion),
+		tamper("port-name-companion", any+"ports[kandev-agentctl]", onCompanion(port(compose.ControlPortName, 15000))).when(hasCompanion),
+		tamper("port-number-init", "spec.initContainers[*].ports[proxy]", onInit(port("proxy", compose.ControlPort))).when(hasInit),
+		tamper("port-number-sidecar", "spec.containers[injected].ports[8765/TCP]", onSpec(func(s *corev1.PodSpec) {
+			c := corev1.Container{Name: "injected", Image: "registry.example/injected:1"}
+			port("", compose.ControlPort)(&c)
+			s.Containers = append(s.Containers, c)
+		})),
+		tamper("termination-log", any+"terminationMessagePath", onMain(func(c *corev1.Container) { c.TerminationMessagePath = "/run/kandev/auth.env" })),
+		tamper("termination-log-grantee", any+"terminationMessagePath", onGrant(func(c *corev1.Container, _ *corev1.VolumeMount) {
+			c.TerminationMessagePath = "/workspace/.git/config"
+		})).when(hasGrantee),
+		tamper("vault-shares-processes", "spec.shareProcessNamespace", func(r *rand.Rand, p *corev1.Pod) {
+			vault(r, p)
+			p.Spec.ShareProcessNamespace = new(true)
+		}).when(func(p *corev1.Pod) bool { return p.Spec.ShareProcessNamespace == nil || !*p.Spec.ShareProcessNamespace }),
+		tamper("kueue-finalizer", "metadata.finalizers", func(r *rand.Rand, p *corev1.Pod) {
+			kueue(r, p)
+			p.Finalizers = []string{"kueue.x-k8s.io/managed"}
+		}),
+	}
+}
+
+func env(name, value string) func(*corev1.Container) {
+	return func(c *corev1.Container) { c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value}) }
+}
+
+func envFrom(prefix string) func(*corev1.Container) {
+	return func(c *corev1.Container) {
+		c.EnvFrom = append(c.EnvFrom, corev1.EnvFromSource{Prefix: prefix, SecretRef: &corev1.SecretEnvSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "injected"},
+		}})
+	}
+}
+
+func port(name string, number int32) func(*corev1.Container) {
+	return func(c *corev1.Container) {
+		c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: number, Protocol: corev1.ProtocolTCP})
+	}
+}

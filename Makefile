@@ -1,0 +1,58 @@
+# Every target is one or two plain commands; make prints them. Tools are pinned in tools/go.mod, which
+# the product's go.mod never sees.
+TOOL     = go tool -modfile=tools/go.mod
+FUZZTIME = 1m
+COUNT    = 6
+
+# go turns cgo off by itself where there is no C compiler, and the race detector needs one.
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+.PHONY: all test lint format build bench fuzz cover generate snapshot clean
+
+all: build lint test
+
+# The product, then the test modules, which have dependencies that the product must not have.
+test:
+	go test $(RACE) -timeout 30m ./...
+	@for m in $(wildcard test/*/go.mod); do \
+		d=$$(dirname $$m); \
+		echo "go -C $$d test -timeout 30m ./..."; \
+		go -C $$d test -timeout 30m ./... || exit; \
+	done
+
+lint:
+	go vet ./...
+	$(TOOL) golangci-lint run
+
+format:
+	$(TOOL) gofumpt -w .
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/kandev-podlint
+
+# Compare two runs with: go tool -modfile=tools/go.mod benchstat OLD NEW
+bench:
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+# Every fuzz target for FUZZTIME each; a crasher stays in the package's testdata/fuzz.
+fuzz:
+	@for p in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "go test -run '^$$' -fuzz '^$$f$$' -fuzztime $(FUZZTIME) $$p"; \
+			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit; \
+		done; \
+	done
+
+cover:
+	go test -timeout 30m -coverprofile coverage.out -coverpkg ./pkg/...,./policy/... ./...
+	go tool cover -func coverage.out | tail -n 1
+
+generate:
+	go generate ./...
+
+snapshot:
+	$(TOOL) goreleaser check
+	$(TOOL) goreleaser build --snapshot --clean
+
+clean:
+	rm -rf bin dist coverage.out

@@ -1,0 +1,905 @@
+// Code generated from the rules' METADATA by go generate; DO NOT EDIT.
+
+package policy
+
+import "github.com/kandev/kandev-podlint/pkg/compose/finding"
+
+var catalogue = []finding.Rule{
+	{
+		Name:        "apparmor-unconfined",
+		Title:       "AppArmor is turned off",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The runtime's AppArmor profile keeps a container from mounting file systems and from writing to sensitive files of /proc and /sys. Unconfined turns it off, as a field or as the older annotation.",
+		Remedy:      "Set appArmorProfile.type to RuntimeDefault, or to Localhost with a profile of your own.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        appArmorProfile:
+          type: Unconfined
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        appArmorProfile:
+          type: RuntimeDefault
+`,
+		FalsePositives: "Nested container engines that the default profile stops.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "appArmorProfile"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tutorials/security/apparmor/",
+		},
+	},
+	{
+		Name:        "seccomp-annotation",
+		Title:       "A seccomp annotation has no effect",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Kubernetes reads the seccomp annotations no more since 1.27; only the field seccompProfile counts. A template that relies on them runs without the profile that its author meant.",
+		Remedy:      "Remove the annotation and set securityContext.seccompProfile.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  metadata:
+    annotations:
+      seccomp.security.alpha.kubernetes.io/pod: runtime/default
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      seccompProfile:
+        type: RuntimeDefault
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A template that is also used on clusters older than 1.27 and sets the field too.",
+		References: []string{
+			"https://kubernetes.io/docs/reference/labels-annotations-taints/#seccomp-security-alpha-kubernetes-io-pod",
+		},
+	},
+	{
+		Name:        "seccomp-unconfined",
+		Title:       "Seccomp is turned off",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The runtime's default seccomp profile blocks system calls that containers do not need and exploits do. Unconfined turns it off even on nodes that apply it by default.",
+		Remedy:      "Set seccompProfile.type to RuntimeDefault, or to Localhost with a profile of your own.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        seccompProfile:
+          type: Unconfined
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        seccompProfile:
+          type: RuntimeDefault
+`,
+		FalsePositives: "Debuggers and nested container engines that a default profile stops; a Localhost profile is narrower.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "seccompProfile_baseline"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tutorials/security/seccomp/",
+		},
+	},
+	{
+		Name:        "seccomp-unset",
+		Title:       "A container has no seccomp profile",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "Where neither the container nor the Pod names a profile, containers run without one on every node whose kubelet does not set seccompDefault. The restricted Pod Security Standard asks for one.",
+		Remedy:      "Set securityContext.seccompProfile.type: RuntimeDefault on the Pod.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      seccompProfile:
+        type: RuntimeDefault
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "Nodes with seccompDefault apply the profile anyhow; a privileged container runs without one whatever is set.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "seccompProfile_restricted"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tutorials/security/seccomp/",
+		},
+	},
+	{
+		Name:        "selinux-options",
+		Title:       "A container chooses its own SELinux label",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "An SELinux user, role or a type other than those for containers can take a container out of the node's policy; spc_t, for one, is confined by nothing. The level alone separates Pods and is free to choose.",
+		Remedy:      "Remove user, role and type from seLinuxOptions.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        seLinuxOptions:
+          type: spc_t
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        seLinuxOptions:
+          level: s0:c123,c456
+`,
+		FalsePositives: "A node with policy modules of its own, whose types the standard does not know.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "seLinuxOptions"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "unmasked-proc",
+		Title:       "A container sees /proc unmasked",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "procMount: Unmasked shows the parts of /proc that runtimes hide or make read-only, such as /proc/kcore and /proc/sys. The API server accepts it only beside hostUsers: false, and the baseline standard allows that from Kubernetes 1.35.",
+		Remedy:      "Remove procMount, or set hostUsers: false on Kubernetes 1.35 and newer.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        procMount: Unmasked
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostUsers: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        procMount: Unmasked
+`,
+		FalsePositives: "Nested containers without privileged mode need it, in a user namespace.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "procMount"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "unsafe-sysctl",
+		Title:       "The Pod sets a sysctl that is not known to be safe",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A sysctl that is not separate for each Pod changes the node for every other Pod on it. The kubelet refuses those that its node does not allow by name, and the Pod fails to start.",
+		Remedy:      "Remove the sysctl, or use one of the safe set.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      sysctls:
+      - name: kernel.msgmax
+        value: "65536"
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      sysctls:
+      - name: net.ipv4.ip_unprivileged_port_start
+        value: "0"
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "Nodes whose kubelet allows the sysctl with --allowed-unsafe-sysctls.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "sysctls"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/",
+		},
+	},
+	{
+		Name:        "kube-api-access-volume",
+		Title:       "A volume has a name that the API server takes for its own",
+		Group:       "credentials",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The API server's ServiceAccount plugin looks for a volume whose name starts with kube-api-access-. It takes the template's volume for its token volume and mounts it into every other container at the token's place.",
+		Remedy:      "Give the volume another name.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: kube-api-access-x
+      emptyDir: {}
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: api-access
+      emptyDir: {}
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A Pod read back from the API server, if it was created with automountServiceAccountToken: true, is not reported.",
+		References: []string{
+			"https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/",
+		},
+	},
+	{
+		Name:        "projected-service-account-token",
+		Title:       "A volume projects a service account token",
+		Group:       "credentials",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A projected serviceAccountToken source mounts a token whatever automountServiceAccountToken says. Each container that mounts the volume can speak as the service account to whoever accepts the token's audience.",
+		Remedy:      "Remove the serviceAccountToken source, or mount the volume only where the token is used and give it a narrow audience.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: token
+      projected:
+        sources:
+        - serviceAccountToken:
+            path: token
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: settings
+      projected:
+        sources:
+        - configMap:
+            name: settings
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "Workload identity of a cloud, where the audience is that cloud's and not the API server.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken",
+		},
+	},
+	{
+		Name:        "service-account-token",
+		Title:       "The Pod mounts a service account token",
+		Group:       "credentials",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Kandev turns token automount off unless the template turns it on. With it, every container, the companions too, can talk to the API server as the service account.",
+		Remedy:      "Remove automountServiceAccountToken, or bind the service account to the few permissions that the session needs.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    automountServiceAccountToken: true
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    automountServiceAccountToken: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A session whose work is the cluster itself.",
+		References: []string{
+			"https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/",
+		},
+	},
+	{
+		Name:        "shared-process-namespace",
+		Title:       "Containers see each other's processes",
+		Group:       "credentials",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "With shareProcessNamespace a companion with the agent's user ID reads the agent's credentials, memory-backed files included, through /proc/PID/root, although it mounts none of them; a privileged one needs no user ID. A container's own process namespace is what keeps /run/kandev to the agent.",
+		Remedy:      "Remove shareProcessNamespace.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    shareProcessNamespace: true
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    shareProcessNamespace: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A Pod whose only container is the agent, as long as admission adds no other.",
+		References: []string{
+			"https://kubernetes.io/docs/tasks/configure-pod-container/share-process-namespace/",
+		},
+	},
+	{
+		Name:        "host-namespace",
+		Title:       "The Pod shares a namespace of the node",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "hostNetwork puts the agent's control port on the node's own loopback, where every process of the node reaches it, and makes it a host port, so that two sessions cannot share a node. hostPID shows every process of the node and, through /proc, their memory and files. hostIPC shares the node's shared memory.",
+		Remedy:      "Remove hostNetwork, hostPID and hostIPC.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostPID: true
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostPID: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "None known: an agent session needs no namespace of its node.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "hostNamespaces"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "host-path",
+		Title:       "A volume is a directory of the node",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A hostPath volume outlives the session, is shared with every other Pod on the node that names it, and makes the session depend on one node's contents. The workspace, caches and sockets of a session belong in Pod-scoped volumes.",
+		Remedy:      "Use an emptyDir, a claim, a ConfigMap or an image volume instead of hostPath.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: cache
+      hostPath:
+        path: /data/cache
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: cache
+      emptyDir: {}
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A node prepared with a read-only data set or a read-only cache of images.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "hostPathVolumes"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
+		},
+	},
+	{
+		Name:        "host-port",
+		Title:       "A container takes a port of the node",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A hostPort opens the container to everything that reaches the node, past network policies in many clusters, and two sessions with the same one cannot run on one node. The agent is reached by a port-forward and needs none.",
+		Remedy:      "Remove hostPort; containers of the Pod reach each other through localhost.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      ports:
+      - containerPort: 3000
+        hostPort: 3000
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      ports:
+      - containerPort: 3000
+`,
+		FalsePositives: "With hostNetwork the API server copies every containerPort to hostPort.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "hostPorts"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "host-user-namespace",
+		Title:       "A powerful container uses the node's user namespace",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "In the node's user namespace root of a container is root of the node as soon as it gets out. With hostUsers: false the Pod gets a range of user IDs of its own, and capabilities, privileged mode and root count inside that range only.",
+		Remedy:      "Set hostUsers: false in the Pod's spec where nodes and volumes support user namespaces.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        privileged: true
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostUsers: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        privileged: true
+`,
+		FalsePositives: "Nodes with an old kernel or runtime, volumes without ID-mapped mounts, and some nested container engines.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/workloads/pods/user-namespaces/",
+		},
+	},
+	{
+		Name:        "sensitive-host-path",
+		Title:       "A volume gives the node away",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Some paths of a node are worth the node: its root, /etc, /proc, /sys, /dev, the kubelet's directory with every Pod's volumes and tokens, and the container runtime's data and socket, through which any container can be started. The path counts as the node resolves it, and so does a directory above such a path.",
+		Remedy:      "Remove the volume; for Docker run an engine in a companion with a Pod-scoped socket.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: docker
+      hostPath:
+        path: /var/run/docker.sock
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    volumes:
+    - name: docker
+      emptyDir: {}
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A single device such as /dev/kvm or /dev/fuse is less than all of /dev; suppress the finding with that reason.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "hostPathVolumes"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
+		},
+	},
+	{
+		Name:        "windows-host-process",
+		Title:       "A Windows HostProcess container",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A HostProcess container runs directly on a Windows node with its accounts, files and network. Kandev's sessions are Linux Pods, which the API server lets set no Windows options.",
+		Remedy:      "Remove windowsOptions.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        windowsOptions:
+          hostProcess: true
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext: {}
+`,
+		FalsePositives: "None known.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "windowsHostProcess"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "sub-path-expansion",
+		Title:       "A subPathExpr that the kubelet will refuse",
+		Group:       "mounts",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The API server cannot see what subPathExpr expands to; the kubelet can, and refuses to start the container when the result is absolute or steps back with \"..\". The session then hangs in CreateContainerConfigError.",
+		Remedy:      "Give the variable a relative value without \"..\", or write the path in subPath.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      env:
+      - name: P
+        value: ../../etc
+      volumeMounts:
+      - name: data
+        mountPath: /data
+        subPathExpr: $(P)
+    volumes:
+    - name: data
+      emptyDir: {}
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      env:
+      - name: P
+        value: team/a
+      volumeMounts:
+      - name: data
+        mountPath: /data
+        subPathExpr: $(P)
+    volumes:
+    - name: data
+      emptyDir: {}
+`,
+		FalsePositives: "None known: only variables whose value stands in the template are expanded.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/storage/volumes/#using-subpath-expanded-environment",
+		},
+	},
+	{
+		Name:        "added-capability",
+		Title:       "A container adds a capability beyond the baseline",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over the other containers. The baseline Pod Security Standard lets a container add only those of the runtime's default set. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of them.",
+		Remedy:      "Remove the capability, or replace ALL by the few capabilities that the program needs.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          add: [SYS_PTRACE]
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          drop: [ALL]
+`,
+		FalsePositives: "A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that reason.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "capabilities_baseline"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://man7.org/linux/man-pages/man7/capabilities.7.html",
+		},
+	},
+	{
+		Name:        "baseline-capability",
+		Title:       "A container adds a capability of the default set",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "The capability is one that container runtimes give by default, so adding it matters only beside drop: [ALL], where it keeps a piece of root's power. The restricted Pod Security Standard allows NET_BIND_SERVICE alone.",
+		Remedy:      "Remove the capability from capabilities.add unless the program fails without it.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          drop: [ALL]
+          add: [CHOWN]
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          drop: [ALL]
+          add: [NET_BIND_SERVICE]
+`,
+		FalsePositives: "A program that starts as root and changes to another user needs SETUID and SETGID.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "capabilities_restricted"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "non-root-not-required",
+		Title:       "A container may run as root",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "Without runAsNonRoot: true the image alone decides whether the container runs as root, and a new build of the image can change it unseen. With it, the kubelet refuses to start a container as root. In a Pod with a root companion it belongs on the other containers and not on the Pod.",
+		Remedy:      "Set securityContext.runAsNonRoot: true on each container that does not need root.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsNonRoot: true
+`,
+		FalsePositives: "A container that sets a runAsUser other than 0 does not run as root today; the setting keeps it so. A container engine's daemon needs root.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "runAsNonRoot"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "privilege-escalation",
+		Title:       "A container allows privilege escalation",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "With allowPrivilegeEscalation: true a program that is not root can become root through a set-user-ID file of its image, such as sudo or su. Code that an agent runs is not trusted; it should not gain more than the agent has.",
+		Remedy:      "Set securityContext.allowPrivilegeEscalation: false.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        allowPrivilegeEscalation: true
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        allowPrivilegeEscalation: false
+`,
+		FalsePositives: "An image whose work needs sudo; a privileged container always may escalate, so that the value changes nothing there.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "allowPrivilegeEscalation"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "privilege-escalation-unset",
+		Title:       "A container does not rule out privilege escalation",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "Where allowPrivilegeEscalation is absent, set-user-ID files of the image work, as with true. The restricted Pod Security Standard asks for an explicit false on every container.",
+		Remedy:      "Set securityContext.allowPrivilegeEscalation: false.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        allowPrivilegeEscalation: false
+`,
+		FalsePositives: "A privileged container must leave it out or set it to true: the API server refuses false there.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "allowPrivilegeEscalation"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "privileged-container",
+		Title:       "A container runs privileged",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A privileged container has every capability and every device of the node, and no seccomp, AppArmor or SELinux confinement: whoever controls it controls the node and, in an agent session, can read the agent's credentials. It is the one setting that a Docker-in-Docker companion cannot do without, and no other container should have it.",
+		Remedy:      "Remove privileged, or keep it on the one companion that runs a container engine and give the session nodes of its own.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        privileged: true
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        privileged: false
+`,
+		FalsePositives: "A Docker-in-Docker companion needs it; suppress the finding there with that reason.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "privileged"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "root-user",
+		Title:       "A container or the Pod asks for the root user",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "runAsUser: 0 overrides whatever user the image names. Root in a container owns every file of the image and the workspace, and is one kernel or runtime flaw away from root on the node, unless the Pod has a user namespace of its own (hostUsers: false, which the restricted standard accepts from Kubernetes 1.35).",
+		Remedy:      "Set runAsUser to a user ID other than 0, or leave it to the image and set runAsNonRoot: true.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 0
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 1000
+`,
+		FalsePositives: "A container engine's daemon runs as root by design; suppress the finding on that companion.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "runAsUser"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+}

@@ -1,0 +1,30 @@
+# Code generated from the rules' METADATA by go generate; DO NOT EDIT.
+package kandev
+
+severities := {
+	"added-capability": "warning",
+	"apparmor-unconfined": "warning",
+	"baseline-capability": "info",
+	"host-namespace": "warning",
+	"host-path": "warning",
+	"host-port": "warning",
+	"host-user-namespace": "info",
+	"kube-api-access-volume": "warning",
+	"non-root-not-required": "info",
+	"privilege-escalation": "warning",
+	"privilege-escalation-unset": "info",
+	"privileged-container": "warning",
+	"projected-service-account-token": "warning",
+	"root-user": "warning",
+	"seccomp-annotation": "warning",
+	"seccomp-unconfined": "warning",
+	"seccomp-unset": "info",
+	"selinux-options": "warning",
+	"sensitive-host-path": "warning",
+	"service-account-token": "warning",
+	"shared-process-namespace": "warning",
+	"sub-path-expansion": "warning",
+	"unmasked-proc": "warning",
+	"unsafe-sysctl": "warning",
+	"windows-host-process": "warning",
+}

@@ -1,0 +1,23 @@
+# METADATA
+# title: Linux capabilities by Kubernetes' names
+package kandev.lib.capabilities
+
+# Those that the baseline Pod Security Standard lets a container add: what container runtimes give by default.
+baseline := {
+	"AUDIT_WRITE",
+	"CHOWN",
+	"DAC_OVERRIDE",
+	"FOWNER",
+	"FSETID",
+	"KILL",
+	"MKNOD",
+	"NET_BIND_SERVICE",
+	"SETFCAP",
+	"SETGID",
+	"SETPCAP",
+	"SETUID",
+	"SYS_CHROOT",
+}
+
+# Runtimes read names in any case, some with the CAP_ of capabilities(7): cap_sys_admin is SYS_ADMIN.
+canonical(name) := trim_prefix(upper(name), "CAP_")

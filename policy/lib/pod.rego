@@ -1,0 +1,62 @@
+# METADATA
+# title: The Pod under review
+# description: >-
+#   One reading of the input for every rule: a v1 PodTemplate or a v1 Pod, its containers of all three lists and its
+#   security contexts. Each is built once an evaluation, so that rules may iterate over them freely.
+package kandev.lib.pod
+
+# The Pod itself: the template of a PodTemplate, or the whole document.
+root := input.template if {
+	is_object(input.template)
+} else := input
+
+# Where root.spec and root.metadata stand in the document.
+path := "template.spec" if {
+	is_object(input.template)
+} else := "spec"
+
+metadata_path := "template.metadata" if {
+	is_object(input.template)
+} else := "metadata"
+
+spec := root.spec
+
+annotations := root.metadata.annotations
+
+default main_container := "kandev-agent"
+
+main_container := input.kandev.mainContainer
+
+container_lists := ["initContainers", "containers", "ephemeralContainers"]
+
+# Every container of the Pod: {path, name, spec}.
+containers := [container |
+	some list in container_lists
+	some index, fields in spec[list]
+	container := {
+		"path": sprintf("%s.%s[%d]", [path, list, index]),
+		"name": object.get(fields, "name", ""),
+		"spec": fields,
+	}
+]
+
+# Everything that can have a securityContext: the Pod, whose name is empty, and every container. Where a setting matters
+# at either, a rule asks for scopes[place].spec.securityContext.SETTING, which is one expression and costs next to
+# nothing where none sets it.
+scopes := array.concat([{"path": path, "name": "", "spec": spec}], containers)
+
+# What a scope is, for the beginning of a message.
+subject(scope) := "the Pod" if {
+	scope.name == ""
+} else := sprintf("container %q", [scope.name])
+
+# The nearest place that exists for a field missing from a container's security context.
+security_context_path(container) := sprintf("%s.securityContext", [container.path]) if {
+	is_object(container.spec.securityContext)
+} else := container.path
+
+# The Pod has a user namespace of its own: its root is nobody on the node.
+user_namespaced if spec.hostUsers == false
+
+# Linux settings mean nothing to a Windows Pod.
+windows if spec.os.name == "windows"

@@ -1,0 +1,32 @@
+package kandev.lib.pod_test
+
+import data.kandev.lib.fixtures
+import data.kandev.lib.pod
+
+test_containers_of_every_list if {
+	found := pod.containers with input as fixtures.everywhere({})
+	{container.path | some container in found} == {
+		"template.spec.initContainers[0]",
+		"template.spec.containers[0]",
+		"template.spec.ephemeralContainers[0]",
+	}
+}
+
+test_broken_containers_do_no_harm if {
+	found := pod.containers with input as {"spec": {"containers": [null, "x", {"image": "y"}], "initContainers": null}}
+	{[container.path, container.name] | some container in found} == {["spec.containers[2]", ""]}
+}
+
+test_pod_document if {
+	found := pod.scopes with input as {"spec": {"containers": [{"name": "a"}]}}
+	[scope.path | some scope in found] == ["spec", "spec.containers[0]"]
+}
+
+test_no_spec if {
+	count(pod.containers) == 0 with input as {}
+}
+
+test_main_container if {
+	pod.main_container == "kandev-agent" with input as {}
+	pod.main_container == "agent" with input as {"kandev": {"mainContainer": "agent"}}
+}

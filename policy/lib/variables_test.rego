@@ -1,0 +1,8 @@
+package kandev.lib.variables_test
+
+import data.kandev.lib.variables
+
+test_expand if {
+	container := {"spec": {"env": [{"name": "A", "value": "x"}, {"name": "A", "value": "y"}, {"name": "B", "valueFrom": {}}]}}
+	variables.expand("$(A)/$$(A)/$(B)/$(C)", container) == "y/$(A)/$(B)/$(C)"
+}

@@ -1,0 +1,33 @@
+package kandev.rules.apparmor_unconfined_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.apparmor_unconfined as rule
+
+test_every_list if {
+	found := rule.findings with input as fixtures.everywhere({"securityContext": {"appArmorProfile": {"type": "Unconfined"}}})
+	fixtures.paths(found) == fixtures.everywhere_paths("securityContext.appArmorProfile.type")
+}
+
+test_pod_level if {
+	found := rule.findings with input as fixtures.secured_pod({"appArmorProfile": {"type": "Unconfined"}})
+	fixtures.paths(found) == {"template.spec.securityContext.appArmorProfile.type"}
+}
+
+test_confined if {
+	count(rule.findings) == 0 with input as fixtures.secured({"appArmorProfile": {"type": "RuntimeDefault"}})
+	count(rule.findings) == 0 with input as fixtures.secured({"appArmorProfile": {"type": "Localhost", "localhostProfile": "x"}})
+}
+
+test_annotation if {
+	found := rule.findings with input as fixtures.annotated({
+		"container.apparmor.security.beta.kubernetes.io/kandev-agent": "unconfined",
+		"container.apparmor.security.beta.kubernetes.io/a": "runtime/default",
+		"container.apparmor.security.beta.kubernetes.io/b": "localhost/x",
+		"container.apparmor.security.beta.kubernetes.io/c": "",
+		"example.com/apparmor": "unconfined",
+	})
+	{[finding.path, finding.container] | some finding in found} == {[
+		"template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/kandev-agent]",
+		"kandev-agent",
+	]}
+}

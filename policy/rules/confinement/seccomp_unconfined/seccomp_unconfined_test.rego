@@ -1,0 +1,19 @@
+package kandev.rules.seccomp_unconfined_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.seccomp_unconfined as rule
+
+test_every_list if {
+	found := rule.findings with input as fixtures.everywhere({"securityContext": {"seccompProfile": {"type": "Unconfined"}}})
+	fixtures.paths(found) == fixtures.everywhere_paths("securityContext.seccompProfile.type")
+}
+
+test_pod_level if {
+	found := rule.findings with input as fixtures.secured_pod({"seccompProfile": {"type": "Unconfined"}})
+	fixtures.paths(found) == {"template.spec.securityContext.seccompProfile.type"}
+}
+
+test_confined if {
+	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": {"type": "RuntimeDefault"}})
+	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": {"type": "Localhost", "localhostProfile": "x.json"}})
+}

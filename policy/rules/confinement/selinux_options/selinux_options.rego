@@ -1,0 +1,65 @@
+# METADATA
+# title: A container chooses its own SELinux label
+# description: >-
+#   An SELinux user, role or a type other than those for containers can take a container out of the node's policy;
+#   spc_t, for one, is confined by nothing. The level alone separates Pods and is free to choose.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+# custom:
+#   group: confinement
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: seLinuxOptions
+#   remedy: >-
+#     Remove user, role and type from seLinuxOptions.
+#   false_positives: >-
+#     A node with policy modules of its own, whose types the standard does not know.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             seLinuxOptions:
+#               type: spc_t
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             seLinuxOptions:
+#               level: s0:c123,c456
+package kandev.rules.selinux_options
+
+import data.kandev.lib.kubernetes
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "selinux-options",
+	"path": sprintf("%s.securityContext.seLinuxOptions.%s", [scope.path, field]),
+	"container": scope.name,
+	"message": sprintf("%s sets SELinux %s %s", [pod.subject(scope), field, value]),
+	"remediation": sprintf("remove %s from seLinuxOptions", [field]),
+} if {
+	some place, field
+	value := pod.scopes[place].spec.securityContext.seLinuxOptions[field]
+	not allowed(field, value)
+	scope := pod.scopes[place]
+}
+
+allowed(_, value) if value in {"", null}
+
+allowed("level", _)
+
+allowed("type", type) if type in {"container_t", "container_init_t", "container_kvm_t"}
+
+allowed("type", "container_engine_t") if kubernetes.minor >= 31

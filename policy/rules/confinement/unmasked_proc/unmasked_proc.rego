@@ -1,0 +1,62 @@
+# METADATA
+# title: A container sees /proc unmasked
+# description: >-
+#   procMount: Unmasked shows the parts of /proc that runtimes hide or make read-only, such as /proc/kcore and
+#   /proc/sys. The API server accepts it only beside hostUsers: false, and the baseline standard allows that from
+#   Kubernetes 1.35.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+# custom:
+#   group: confinement
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: procMount
+#   remedy: >-
+#     Remove procMount, or set hostUsers: false on Kubernetes 1.35 and newer.
+#   false_positives: >-
+#     Nested containers without privileged mode need it, in a user namespace.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             procMount: Unmasked
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         hostUsers: false
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             procMount: Unmasked
+package kandev.rules.unmasked_proc
+
+import data.kandev.lib.kubernetes
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "unmasked-proc",
+	"path": sprintf("%s.securityContext.procMount", [scope.path]),
+	"container": scope.name,
+	"message": sprintf("%s sees /proc with procMount %v instead of Default", [pod.subject(scope), type]),
+	"remediation": "remove procMount; nested containers also need hostUsers: false",
+} if {
+	some place
+	type := pod.scopes[place].spec.securityContext.procMount
+	not type in {"Default", null}
+	not contained
+	scope := pod.scopes[place]
+}
+
+contained if {
+	pod.user_namespaced
+	kubernetes.minor >= 35
+}

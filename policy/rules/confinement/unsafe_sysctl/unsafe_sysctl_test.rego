@@ -1,0 +1,19 @@
+package kandev.rules.unsafe_sysctl_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.unsafe_sysctl as rule
+
+test_unsafe if {
+	found := rule.findings with input as fixtures.secured_pod({"sysctls": [
+		{"name": "net.ipv4.tcp_syncookies", "value": "1"},
+		{"name": "kernel.msgmax", "value": "65536"},
+	]})
+	fixtures.paths(found) == {"template.spec.securityContext.sysctls[1].name"}
+}
+
+test_safe_set_grows if {
+	template := fixtures.secured_pod({"sysctls": [{"name": "net.ipv4.tcp_rmem", "value": "4096"}]})
+	count(rule.findings) == 0 with input as template
+	count(rule.findings) == 0 with input as fixtures.on("1.32", template)
+	count(rule.findings) == 1 with input as fixtures.on("1.31", template)
+}

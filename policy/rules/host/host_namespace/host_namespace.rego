@@ -1,0 +1,57 @@
+# METADATA
+# title: The Pod shares a namespace of the node
+# description: >-
+#   hostNetwork puts the agent's control port on the node's own loopback, where every process of the node reaches
+#   it, and makes it a host port, so that two sessions cannot share a node. hostPID shows every process of the node
+#   and, through /proc, their memory and files. hostIPC shares the node's shared memory.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+# custom:
+#   group: host
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: hostNamespaces
+#   remedy: >-
+#     Remove hostNetwork, hostPID and hostIPC.
+#   false_positives: >-
+#     None known: an agent session needs no namespace of its node.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         hostPID: true
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         hostPID: false
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+package kandev.rules.host_namespace
+
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "host-namespace",
+	"path": sprintf("%s.%s", [pod.path, field]),
+	"container": "",
+	"message": sprintf("the Pod sets %s: %s", [field, effect]),
+	"remediation": sprintf("remove %s", [field]),
+} if {
+	some field
+	pod.spec[field] == true
+	effect := effects[field]
+}
+
+effects := {
+	"hostIPC": "its containers reach the node's shared memory",
+	"hostNetwork": "the agent's control port listens on the node's own addresses",
+	"hostPID": "its containers see every process of the node and, through /proc, their files",
+}

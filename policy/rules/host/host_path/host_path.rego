@@ -1,0 +1,59 @@
+# METADATA
+# title: A volume is a directory of the node
+# description: >-
+#   A hostPath volume outlives the session, is shared with every other Pod on the node that names it, and makes the
+#   session depend on one node's contents. The workspace, caches and sockets of a session belong in Pod-scoped
+#   volumes.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
+# custom:
+#   group: host
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: hostPathVolumes
+#   remedy: >-
+#     Use an emptyDir, a claim, a ConfigMap or an image volume instead of hostPath.
+#   false_positives: >-
+#     A node prepared with a read-only data set or a read-only cache of images.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         volumes:
+#         - name: cache
+#           hostPath:
+#             path: /data/cache
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         volumes:
+#         - name: cache
+#           emptyDir: {}
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+package kandev.rules.host_path
+
+import data.kandev.lib.hostpaths
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "host-path",
+	"path": sprintf("%s.volumes[%d].hostPath", [pod.path, index]),
+	"container": "",
+	"message": sprintf("volume %q is %s of the node", [volume.name, volume.hostPath.path]),
+	"remediation": "use an emptyDir or a claim",
+} if {
+	some index
+	pod.spec.volumes[index].hostPath
+	volume := pod.spec.volumes[index]
+	not hostpaths.danger(volume.hostPath.path)
+}

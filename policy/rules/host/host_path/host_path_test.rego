@@ -1,0 +1,20 @@
+package kandev.rules.host_path_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.host_path as rule
+
+test_any_path if {
+	found := rule.findings with input as fixtures.template({"volumes": [
+		{"name": "work", "emptyDir": {}},
+		{"name": "cache", "hostPath": {"path": "/data/cache"}},
+	]})
+	fixtures.paths(found) == {"template.spec.volumes[1].hostPath"}
+}
+
+test_sensitive_paths_are_another_rule_s if {
+	count(rule.findings) == 0 with input as fixtures.template({"volumes": [{"name": "etc", "hostPath": {"path": "/etc"}}]})
+}
+
+test_harmless_file_of_a_sensitive_directory if {
+	count(rule.findings) == 1 with input as fixtures.template({"volumes": [{"name": "zone", "hostPath": {"path": "/etc/localtime"}}]})
+}

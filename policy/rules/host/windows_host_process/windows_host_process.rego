@@ -1,0 +1,52 @@
+# METADATA
+# title: A Windows HostProcess container
+# description: >-
+#   A HostProcess container runs directly on a Windows node with its accounts, files and network. Kandev's sessions
+#   are Linux Pods, which the API server lets set no Windows options.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+# custom:
+#   group: host
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: windowsHostProcess
+#   remedy: >-
+#     Remove windowsOptions.
+#   false_positives: >-
+#     None known.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             windowsOptions:
+#               hostProcess: true
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext: {}
+package kandev.rules.windows_host_process
+
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "windows-host-process",
+	"path": sprintf("%s.securityContext.windowsOptions.hostProcess", [scope.path]),
+	"container": scope.name,
+	"message": sprintf("%s asks to run as a process of a Windows node", [pod.subject(scope)]),
+	"remediation": "remove windowsOptions",
+} if {
+	some place
+	pod.scopes[place].spec.securityContext.windowsOptions.hostProcess == true
+	scope := pod.scopes[place]
+}

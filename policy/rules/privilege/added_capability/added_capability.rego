@@ -1,0 +1,71 @@
+# METADATA
+# title: A container adds a capability beyond the baseline
+# description: >-
+#   Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over
+#   the other containers. The baseline Pod Security Standard lets a container add only those of the runtime's
+#   default set. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of
+#   them.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#   - ref: https://man7.org/linux/man-pages/man7/capabilities.7.html
+# custom:
+#   group: privilege
+#   severity: warning
+#   pss:
+#     level: baseline
+#     check: capabilities_baseline
+#   remedy: >-
+#     Remove the capability, or replace ALL by the few capabilities that the program needs.
+#   false_positives: >-
+#     A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that reason.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             capabilities:
+#               add: [SYS_PTRACE]
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             capabilities:
+#               drop: [ALL]
+package kandev.rules.added_capability
+
+import data.kandev.lib.capabilities
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "added-capability",
+	"path": sprintf("%s.securityContext.capabilities.add[%d]", [scope.path, index]),
+	"container": scope.name,
+	"message": sprintf("%s adds capability %s, %s", [pod.subject(scope), name, reason(name)]),
+	"remediation": remediation(name),
+} if {
+	some place, index
+	name := pod.scopes[place].spec.securityContext.capabilities.add[index]
+	not name in capabilities.baseline
+	scope := pod.scopes[place]
+}
+
+reason(name) := "every one there is" if {
+	capabilities.canonical(name) == "ALL"
+} else := "which the baseline standard knows only in upper case and without CAP_" if {
+	capabilities.canonical(name) in capabilities.baseline
+} else := "which is not in the container runtime's default set"
+
+remediation(name) := "replace ALL by the few capabilities that the program needs" if {
+	capabilities.canonical(name) == "ALL"
+} else := sprintf("write %s, or remove it: runtimes give it by default", [capabilities.canonical(name)]) if {
+	capabilities.canonical(name) in capabilities.baseline
+} else := sprintf("remove %s from capabilities.add", [name])

@@ -1,0 +1,13 @@
+package kandev.rules.baseline_capability_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.baseline_capability as rule
+
+test_every_list if {
+	found := rule.findings with input as fixtures.everywhere({"securityContext": {"capabilities": {"add": ["CHOWN"]}}})
+	fixtures.paths(found) == fixtures.everywhere_paths("securityContext.capabilities.add[0]")
+}
+
+test_not_allowed_and_not_baseline if {
+	count(rule.findings) == 0 with input as fixtures.secured({"capabilities": {"add": ["NET_BIND_SERVICE", "SYS_ADMIN"]}})
+}

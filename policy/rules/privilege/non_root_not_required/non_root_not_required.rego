@@ -1,0 +1,76 @@
+# METADATA
+# title: A container may run as root
+# description: >-
+#   Without runAsNonRoot: true the image alone decides whether the container runs as root, and a new build of the
+#   image can change it unseen. With it, the kubelet refuses to start a container as root. In a Pod with a root
+#   companion it belongs on the other containers and not on the Pod.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+# custom:
+#   group: privilege
+#   severity: info
+#   pss:
+#     level: restricted
+#     check: runAsNonRoot
+#   remedy: >-
+#     Set securityContext.runAsNonRoot: true on each container that does not need root.
+#   false_positives: >-
+#     A container that sets a runAsUser other than 0 does not run as root today; the setting keeps it so. A
+#     container engine's daemon needs root.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             runAsNonRoot: true
+package kandev.rules.non_root_not_required
+
+import data.kandev.lib.kubernetes
+import data.kandev.lib.pod
+
+# At most one finding a container: where the Pod says true, only those that say false themselves.
+findings contains {
+	"rule": "non-root-not-required",
+	"path": pod.security_context_path(container),
+	"container": container.name,
+	"message": sprintf("container %q does not set runAsNonRoot to true", [container.name]),
+	"remediation": "add runAsNonRoot: true to the container's securityContext",
+} if {
+	not pod.spec.securityContext.runAsNonRoot == true
+	some container in pod.containers
+	not container.spec.securityContext.runAsNonRoot == true
+	not container.spec.securityContext.runAsNonRoot == false
+	not contained
+}
+
+findings contains {
+	"rule": "non-root-not-required",
+	"path": sprintf("%s.securityContext.runAsNonRoot", [scope.path]),
+	"container": scope.name,
+	"message": sprintf("%s sets runAsNonRoot to false", [pod.subject(scope)]),
+	"remediation": "set runAsNonRoot: true, or remove it where root is needed and suppress this with the reason",
+} if {
+	some place
+	pod.scopes[place].spec.securityContext.runAsNonRoot == false
+	scope := pod.scopes[place]
+	not contained
+}
+
+# The Pod's root is nobody on the node.
+contained if {
+	pod.user_namespaced
+	kubernetes.minor >= 35
+}

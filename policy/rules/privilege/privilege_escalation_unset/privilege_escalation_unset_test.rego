@@ -1,0 +1,26 @@
+package kandev.rules.privilege_escalation_unset_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.privilege_escalation_unset as rule
+
+test_nearest_parent if {
+	found := rule.findings with input as fixtures.everywhere({"securityContext": {"runAsUser": 1000}})
+	fixtures.paths(found) == fixtures.everywhere_paths("securityContext")
+
+	without := rule.findings with input as fixtures.template({})
+	fixtures.paths(without) == {"template.spec.containers[0]"}
+}
+
+test_null_is_absent if {
+	count(rule.findings) == 1 with input as fixtures.secured({"allowPrivilegeEscalation": null})
+	count(rule.findings) == 1 with input as fixtures.secured(null)
+}
+
+test_set if {
+	count(rule.findings) == 0 with input as fixtures.secured({"allowPrivilegeEscalation": false})
+	count(rule.findings) == 0 with input as fixtures.secured({"allowPrivilegeEscalation": true})
+}
+
+test_windows_has_no_such_setting if {
+	count(rule.findings) == 0 with input as fixtures.template({"os": {"name": "windows"}})
+}

@@ -103,7 +103,9 @@ func apiDetail(err *field.Error, container string) string {
 	subject := strings.TrimPrefix(err.Field, "template.")
 	if container != "" {
 		_, inside, _ := strings.Cut(err.Field, "]")
-		subject = strings.TrimPrefix(inside, ".") + fmt.Sprintf(" of container %q", container)
+		if subject = fmt.Sprintf("container %q", container); inside != "" {
+			subject = strings.TrimPrefix(inside, ".") + " of " + subject
+		}
 	}
 	detail := ""
 	if err.Detail != "" {
@@ -123,7 +125,7 @@ func apiDetail(err *field.Error, container string) string {
 	case field.ErrorTypeNotSupported:
 		return fmt.Sprintf("%s is %s, not one of the %s", subject, valueOf(err), err.Detail)
 	default:
-		return fmt.Sprintf("%s holds %s: %s", subject, valueOf(err), err.Detail)
+		return fmt.Sprintf("%s holds %s%s", subject, valueOf(err), detail)
 	}
 }
 
@@ -133,9 +135,13 @@ func valueOf(err *field.Error) string {
 
 func apiRemedy(err *field.Error) string {
 	name := lastName(err.Field)
+	hint := ""
+	if err.Detail != "" {
+		hint = ": " + firstSentence(err.Detail)
+	}
 	switch err.Type {
 	case field.ErrorTypeRequired:
-		return "set " + name
+		return "set " + name + hint
 	case field.ErrorTypeDuplicate:
 		return fmt.Sprintf("give %s a value of its own, or remove the entry that repeats it", name)
 	case field.ErrorTypeNotSupported:
@@ -147,14 +153,14 @@ func apiRemedy(err *field.Error) string {
 	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
 		return "shorten " + name
 	default:
-		return fmt.Sprintf("correct %s: %s", name, firstSentence(err.Detail))
+		return "correct " + name + hint
 	}
 }
 
 // firstSentence drops the examples and expressions that follow in the API server's texts.
 func firstSentence(s string) string {
-	s, _, _ = strings.Cut(s, " (e.g. ")
-	return s
+	s, _, _ = strings.Cut(s, "(e.g. ")
+	return strings.TrimRight(s, ", ")
 }
 
 // profileViolation is a fault of a profile or an identity.

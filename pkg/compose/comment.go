@@ -15,6 +15,8 @@ type Comment struct {
 	// Line is the line that the comment is about: its own, or for a comment that has its line to itself
 	// the next one that holds something else.
 	Line int
+	// About is that whole line, where it stands in the file: a string of a profile may hold several.
+	About Range
 }
 
 // Comments returns the comments that hold a marker, in order. A # inside a scalar starts none.
@@ -66,6 +68,7 @@ func (d *Document) comment(s span) Comment {
 		Range: d.rangeOf(span{s.start, s.start + len(bytes.TrimRight(text[s.start:s.end], " \t"))}),
 		Text:  strings.Trim(string(text[s.start:s.end]), "# \t"),
 		Line:  d.rangeOf(span{about, about}).Start.Line,
+		About: d.rangeOf(span{bytes.LastIndexByte(text[:about], '\n') + 1, commentEnd(text, about)}),
 	}
 }
 

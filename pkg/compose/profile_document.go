@@ -68,10 +68,15 @@ func (d *Document) ReadProfile() (*ProfileDocument, []Violation) {
 		return nil, append(c.violations, documentViolation(RuleProfile, d.tokenRange(d.root),
 			"the document is no object, so no profile", "write main_container, platform, workspace and pod_template_yaml"))
 	}
-	violations := append(c.violations, d.checkProfileTypes(node, root)...)
+	t := d.checkProfileTypes(node, root)
+	violations := append(c.violations, t.violations...)
+	if len(t.unfit) > 0 {
+		c = &converter{doc: d, omit: t.unfit}
+		c.value(node)
+	}
 	var f profileFields
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(c.json, &f); err != nil {
-		return nil, violations
+		return nil, append(violations, d.undecodable(err))
 	}
 	p := &ProfileDocument{Document: d, Profile: f.Profile, TemplateFile: f.PodTemplateFile}
 	for _, err := range f.WithDefaults().Validate() {
@@ -93,7 +98,7 @@ func (d *Document) profileFault(err *field.Error, at *field.Path) Violation {
 
 // checkProfileTypes reports wrongly typed values, unknown fields of the workspace, and near misses of
 // the profile's own keys. Keys that are neither belong to other parts of Kandev.
-func (d *Document) checkProfileTypes(node *yaml.Node, root string) []Violation {
+func (d *Document) checkProfileTypes(node *yaml.Node, root string) *typeChecker {
 	t := &typeChecker{doc: d}
 	if root != "" {
 		t.trail.key(root)
@@ -112,21 +117,24 @@ func (d *Document) checkProfileTypes(node *yaml.Node, root string) []Violation {
 		}
 		t.trail.up()
 	})
-	return t.violations
+	return t
 }
 
 // readEmbedded reads the template in pod_template_yaml, and demands that there is one source of it.
 func (d *Document) readEmbedded(p *ProfileDocument, node *yaml.Node, at *field.Path, f profileFields) []Violation {
 	const key = "pod_template_yaml"
 	value := childOf(node, key)
-	if value == nil {
+	if value == nil || value.Kind != yaml.ScalarNode || f.PodTemplateYAML == "" && !isNull(value) && value.Value != "" {
+		return nil // absent, or not a string, which is reported
+	}
+	if f.PodTemplateFile != "" && isNull(value) {
 		return nil
 	}
 	if f.PodTemplateFile != "" {
 		return []Violation{d.profileFault(field.Forbidden(field.NewPath("pod_template_file"),
 			"pod_template_yaml is set too; a profile has one template"), at)}
 	}
-	template, violations := readEmbeddedDocument([]byte(f.PodTemplateYAML), d.embedded(value))
+	template, violations := readEmbeddedDocument([]byte(f.PodTemplateYAML), d.embedded(value, f.PodTemplateYAML))
 	p.Template = template
 	return violations
 }
@@ -159,11 +167,14 @@ func childOf(m *yaml.Node, name string) *yaml.Node {
 	return found
 }
 
-// embedded returns the function that translates a piece of a scalar's value to its place in the file.
-func (d *Document) embedded(scalar *yaml.Node) func(span) Range {
+// embedded returns the function that translates a piece of a scalar's text to its place in the file.
+func (d *Document) embedded(scalar *yaml.Node, text string) func(span) Range {
 	m := d.scalarMap(scalar)
+	if text != scalar.Value { // !!binary: no character of the text stands in the file
+		m = scalarMap{d.token(scalar)}
+	}
 	bom := 0
-	if strings.HasPrefix(scalar.Value, string(utf8BOM)) {
+	if strings.HasPrefix(text, string(utf8BOM)) {
 		bom = len(utf8BOM)
 	}
 	return func(s span) Range { return d.rangeOf(m.piece(span{bom + s.start, bom + s.end})) }

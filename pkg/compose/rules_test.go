@@ -78,7 +78,10 @@ func messageExamples() []string {
 	for _, row := range rejected {
 		out = append(out, row.text)
 	}
-	for _, row := range documents_ {
+	for _, row := range refused {
+		if len(row.text) > 10_000 {
+			continue
+		}
 		out = append(out, row.text)
 	}
 	return out

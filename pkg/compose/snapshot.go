@@ -73,6 +73,7 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if err := f.decode(data); err != nil {
 		return Snapshot{}, err
 	}
+	f.Profile = f.WithDefaults() // they must have been recorded: a later version's may differ
 	if !bytes.Equal(f.encode(), data) {
 		return Snapshot{}, fmt.Errorf("%w: the bytes are not in canonical form", ErrSnapshotMalformed)
 	}

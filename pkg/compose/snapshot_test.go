@@ -190,6 +190,8 @@ func TestDecodeSnapshotIsStrict(t *testing.T) {
 		"needless field":       {replaced(`"spec":{`, `"spec":{"hostPID":false,`), ErrSnapshotMalformed},
 		"quantity not reduced": {replaced(`"resources":{}`, `"resources":{"limits":{"memory":"1024Mi"}}`), ErrSnapshotMalformed},
 		"wrong type":           {replaced(`"containers":[`, `"hostPID":"x","containers":[`), ErrSnapshotMalformed},
+		"no main container":    {replaced(`"main_container":"kandev-agent"`, `"main_container":""`), ErrSnapshotMalformed},
+		"no access modes":      {replaced(`,"access_modes":["ReadWriteOnce"]`, ``), ErrSnapshotMalformed},
 		"cut off":              {good[:len(good)-1], ErrSnapshotMalformed},
 		"too large":            {good + strings.Repeat(" ", MaxSnapshotBytes), ErrSnapshotMalformed},
 		"byte order mark":      {string(utf8BOM) + good, ErrSnapshotMalformed},
@@ -201,7 +203,6 @@ func TestDecodeSnapshotIsStrict(t *testing.T) {
 	for name, data := range map[string]string{
 		"template breaks a rule": replaced(`"name":"kandev-agent"`, `"name":"other"`),
 		"unknown platform":       replaced(`linux/amd64`, `plan9/amd64`),
-		"defaults not filled in": replaced(`"main_container":"kandev-agent"`, `"main_container":""`),
 	} {
 		var rules *Invalid
 		if _, err := DecodeSnapshot([]byte(data)); !errors.As(err, &rules) || len(rules.Violations) == 0 {

@@ -22,7 +22,7 @@ type Template struct {
 	// Style lists what is readable but should be written otherwise; nothing in it is an error.
 	Style []Violation
 
-	unread []string // paths of values that could not be decoded and are missing in Spec
+	unread map[string]bool // paths of values that could not be decoded and are missing in Spec
 }
 
 // The only kind of document that is a template.
@@ -59,7 +59,19 @@ func (d *Document) Template() (*Template, []Violation) {
 	if decoded == nil {
 		return nil, violations
 	}
-	return &Template{Document: d, Object: object, Spec: &decoded.Template, Style: c.style(t.unfit), unread: t.unread}, violations
+	return &Template{Document: d, Object: object, Spec: &decoded.Template, Style: c.style(t.unfit), unread: unreadPaths(violations)}, violations
+}
+
+// unreadPaths lists where a value could not be read.
+func unreadPaths(violations []Violation) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range violations {
+		switch v.Rule {
+		case RuleDocumentWrongType, RuleDocumentNullItem, RuleDocumentSyntax:
+			out[v.Path.String()] = true
+		}
+	}
+	return out
 }
 
 // withoutKind drops the faults of apiVersion and kind that checkKind has reported.
@@ -76,12 +88,25 @@ func (t *Template) Validate(p Profile) []Violation {
 	if len(t.unread) == 0 {
 		return Validate(t.Spec, p)
 	}
-	return slices.DeleteFunc(validateOwned(t.Spec, p).violations, func(v Violation) bool {
-		return slices.ContainsFunc(t.unread, func(unread string) bool {
-			return strings.HasPrefix(v.Path.String(), unread) ||
-				v.Rule == RuleMainContainerMissing && strings.HasPrefix(unread, v.Path.String())
-		})
-	})
+	return slices.DeleteFunc(validateOwned(t.Spec, p).violations, func(v Violation) bool { return t.isUnread(v) })
+}
+
+// isUnread reports whether a violation is about a value that could not be read.
+func (t *Template) isUnread(v Violation) bool {
+	path := v.Path.String()
+	if v.Rule == RuleMainContainerMissing {
+		for unread := range t.unread {
+			if strings.HasPrefix(unread, path) {
+				return true
+			}
+		}
+	}
+	for i := range len(path) {
+		if (path[i] == '.' || path[i] == '[') && t.unread[path[:i]] {
+			return true
+		}
+	}
+	return t.unread[path]
 }
 
 // checkKind refuses every kind but v1 PodTemplate.

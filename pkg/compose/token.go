@@ -112,9 +112,7 @@ func commonPrefix(text []byte, value string) int {
 	return len(bytes.TrimRight(text[:n], " \t\r\n"))
 }
 
-// pairRange covers a key and, where it stands on the same line, its scalar value.
-func (d *Document) pairRange(key, value *yaml.Node) Range { return d.rangeOf(d.pair(key, value)) }
-
+// pair covers a key and, where it stands on the same line, its scalar value.
 func (d *Document) pair(key, value *yaml.Node) span {
 	s := d.token(key)
 	const block = yaml.LiteralStyle | yaml.FoldedStyle

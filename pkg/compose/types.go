@@ -287,7 +287,7 @@ func nearest(name string, fields map[string]reflect.Type) string {
 		if strings.EqualFold(f, name) {
 			return f
 		}
-		if d := levenshtein.ComputeDistance(f, name); d < distance && d < len(name)/2 {
+		if d := levenshtein.ComputeDistance(f, name); d < distance && 3*d <= len(name) {
 			best, distance = f, d
 		}
 	}

@@ -2,9 +2,7 @@ package admission
 
 import (
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -99,7 +97,7 @@ func (c *podComparison) controlPortFields(a *container, control, p *corev1.Conta
 // terminationLog refuses a termination message file in an owned path: the kubelet mounts a file of its own
 // there and publishes what is written to it in the Pod's status.
 func (c *podComparison) terminationLog(r, a *container) {
-	if owned := ownedPathAround(a.TerminationMessagePath); owned != "" && a.TerminationMessagePath != r.TerminationMessagePath {
+	if owned := compose.OwnedPathAround(a.TerminationMessagePath); owned != "" && a.TerminationMessagePath != r.TerminationMessagePath {
 		c.add(compose.RuleOwnedPath, a.at.Child("terminationMessagePath"),
 			fmt.Sprintf("the termination message of %s is read from %s, inside Kandev's %s, and published in the Pod's status", a.what(), a.TerminationMessagePath, owned),
 			r.TerminationMessagePath, a.TerminationMessagePath)
@@ -112,42 +110,9 @@ func (c *podComparison) devices(a *container) {
 		d, at := &a.VolumeDevices[i], a.at.Child("volumeDevices").Key(name)
 		if compose.IsOwnedVolume(d.Name) {
 			c.add(compose.RuleOwnedVolumeMount, at.Child("name"), fmt.Sprintf("%s takes %s as a block device", a.what(), d.Name), nil, d.Name)
-		} else if owned := ownedPathAround(d.DevicePath); owned != "" {
+		} else if owned := compose.OwnedPathAround(d.DevicePath); owned != "" {
 			c.add(compose.RuleOwnedPath, at.Child("devicePath"),
 				fmt.Sprintf("%s has device %q at %s, inside Kandev's %s", a.what(), d.Name, d.DevicePath, owned), nil, d.DevicePath)
 		}
 	}
-}
-
-// cleanPath is the place at which a container runtime mounts a path: absolute, without dots, and with
-// /var/run as what it is in nearly every image, a link to /run.
-func cleanPath(p string) string {
-	p = path.Clean("/" + p)
-	if p == "/var/run" || strings.HasPrefix(p, "/var/run/") {
-		return strings.TrimPrefix(p, "/var")
-	}
-	return p
-}
-
-// ownedPathAround returns the owned path that a path is, or lies in; "" if none.
-func ownedPathAround(p string) string {
-	p = cleanPath(p)
-	for _, owned := range compose.OwnedPaths() {
-		if p == owned || strings.HasPrefix(p, owned+"/") {
-			return owned
-		}
-	}
-	return ""
-}
-
-// ownedPathsBelow returns the owned paths that lie in a path.
-func ownedPathsBelow(p string) []string {
-	p = cleanPath(p)
-	var out []string
-	for _, owned := range compose.OwnedPaths() {
-		if p == "/" || strings.HasPrefix(owned, p+"/") {
-			out = append(out, owned)
-		}
-	}
-	return out
 }

@@ -108,7 +108,7 @@ func (c *podComparison) changedMount(a *container, r, m *corev1.VolumeMount, nam
 // something to lose there, can replace it.
 func (c *podComparison) foreignMount(a *container, m *corev1.VolumeMount, name string) {
 	at := a.at.Child("volumeMounts").Key(name)
-	if owned := ownedPathAround(m.MountPath); owned != "" {
+	if owned := compose.OwnedPathAround(m.MountPath); owned != "" {
 		rule := compose.RuleOwnedPath
 		if owned == compose.WorkspacePath && holdsGrant(a) {
 			rule = compose.RuleGrantOverlap
@@ -116,7 +116,7 @@ func (c *podComparison) foreignMount(a *container, m *corev1.VolumeMount, name s
 		c.add(rule, at, fmt.Sprintf("%s has volume %q at %s, inside Kandev's %s", a.what(), m.Name, m.MountPath, owned), nil, m)
 		return
 	}
-	below := ownedPathsBelow(m.MountPath)
+	below := compose.OwnedPathsBelow(m.MountPath)
 	if len(below) == 0 || a.role != mainRole && !holdsGrant(a) {
 		return
 	}

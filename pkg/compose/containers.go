@@ -2,7 +2,6 @@ package compose
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,6 +115,7 @@ func (v *validator) containers(s *corev1.PodSpec) {
 		v.ports(c)
 		v.mounts(c)
 		v.devices(c)
+		v.terminationLog(c)
 	})
 }
 
@@ -125,6 +125,14 @@ func (v *validator) env(c *containerAt) {
 			v.add(RuleReservedEnv, c.at.Child("env").Index(i).Child("name"), c.Name,
 				fmt.Sprintf("%s sets %s, a name that only Kandev sets", c.what(), name),
 				"remove it, or choose a name other than HOME that starts with neither AGENTCTL_ nor KANDEV_")
+		}
+	}
+	for i := range c.Env {
+		from := c.Env[i].ValueFrom
+		if from != nil && from.FileKeyRef != nil && IsOwnedVolume(from.FileKeyRef.VolumeName) {
+			v.add(RuleOwnedVolumeMount, c.at.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName"), c.Name,
+				fmt.Sprintf("%s reads %s from a file in %s, which only Kandev uses", c.what(), c.Env[i].Name, from.FileKeyRef.VolumeName),
+				"read the value from a volume of your own")
 		}
 	}
 	for i := range c.EnvFrom {
@@ -201,66 +209,54 @@ func (v *validator) devices(c *containerAt) {
 				"remove this device")
 			continue
 		}
-		if owned := ownedPathAtOrAbove(d.DevicePath); owned != "" {
+		if owned := OwnedPathAround(d.DevicePath); owned != "" {
 			v.add(RuleOwnedPath, at.Child("devicePath"), c.Name,
-				fmt.Sprintf("%s puts device %q at %s, inside Kandev's %s", c.what(), d.Name, d.DevicePath, owned),
-				"choose a path outside "+strings.Join(OwnedPaths(), ", "))
+				fmt.Sprintf("%s puts device %q at %s, inside Kandev's %s", c.what(), d.Name, shown(d.DevicePath), owned), otherPath())
 		}
 	}
 }
 
 // mountPath checks where a volume that is not owned is mounted.
 func (v *validator) mountPath(c *containerAt, volume, mountPath string, at *field.Path, granted bool) {
-	cleaned := cleanPath(mountPath)
-	if owned := ownedPathAtOrAbove(mountPath); owned != "" {
-		rule, remedy := RuleOwnedPath, "choose a path outside "+strings.Join(OwnedPaths(), ", ")
+	if owned := OwnedPathAround(mountPath); owned != "" {
+		rule := RuleOwnedPath
 		if granted && owned == WorkspacePath {
 			rule = RuleGrantOverlap
 		}
-		v.add(rule, at, c.Name, fmt.Sprintf("%s mounts volume %q at %s, inside Kandev's %s", c.what(), volume, shown(mountPath, cleaned), owned), remedy)
+		v.add(rule, at, c.Name, fmt.Sprintf("%s mounts volume %q at %s, inside Kandev's %s", c.what(), volume, shown(mountPath), owned), otherPath())
 		return
 	}
-	below := ownedPathBelow(cleaned)
-	if below == "" {
+	below := OwnedPathsBelow(mountPath)
+	if len(below) == 0 {
 		return
 	}
-	detail := fmt.Sprintf("%s mounts volume %q at %s, above Kandev's %s", c.what(), volume, shown(mountPath, cleaned), below)
+	detail := fmt.Sprintf("%s mounts volume %q at %s, above Kandev's %s", c.what(), volume, shown(mountPath), below[0])
+	remedy := "mount the volume at a path that is no parent of " + below[0]
 	if granted {
-		v.add(RuleGrantOverlap, at, c.Name, detail+", while it holds the workspace grant",
-			"mount the volume at a path that is no parent of "+below)
+		v.add(RuleGrantOverlap, at, c.Name, detail+", while it holds the workspace grant", remedy)
 		return
 	}
-	v.add(RuleOwnedPathAncestor, at, c.Name, detail, "mount the volume at a path that is no parent of "+below)
+	v.add(RuleOwnedPathAncestor, at, c.Name, detail, remedy)
 }
 
+// terminationLog refuses a termination message in an owned path: the kubelet mounts a file of its own there
+// and publishes what is written to it in the Pod's status.
+func (v *validator) terminationLog(c *containerAt) {
+	if owned := OwnedPathAround(c.TerminationMessagePath); owned != "" {
+		v.add(RuleOwnedPath, c.at.Child("terminationMessagePath"), c.Name,
+			fmt.Sprintf("the termination message of %s is read from %s, inside Kandev's %s, and published in the Pod's status",
+				c.what(), shown(c.TerminationMessagePath), owned), otherPath())
+	}
+}
+
+// otherPath is the remedy for a path that is Kandev's.
+func otherPath() string { return "choose a path outside " + strings.Join(OwnedPaths(), ", ") }
+
 // shown writes a path as it stands, and cleaned where that differs.
-func shown(p, cleaned string) string {
+func shown(p string) string {
+	cleaned := CleanPath(p)
 	if p == cleaned {
 		return p
 	}
 	return fmt.Sprintf("%s (that is %s)", p, cleaned)
-}
-
-// cleanPath is the place at which a container runtime mounts a path: absolute and without dots.
-func cleanPath(p string) string { return path.Clean("/" + p) }
-
-// ownedPathAtOrAbove returns the owned path that a path is, or lies in; "" if none.
-func ownedPathAtOrAbove(p string) string {
-	p = cleanPath(p)
-	for _, owned := range OwnedPaths() {
-		if p == owned || strings.HasPrefix(p, owned+"/") {
-			return owned
-		}
-	}
-	return ""
-}
-
-// ownedPathBelow returns the first owned path that lies in a cleaned path; "" if none.
-func ownedPathBelow(p string) string {
-	for _, owned := range OwnedPaths() {
-		if p == "/" || strings.HasPrefix(owned, p+"/") {
-			return owned
-		}
-	}
-	return ""
 }

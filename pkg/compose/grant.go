@@ -34,6 +34,7 @@ func (v *validator) grant(c *containerAt, m *corev1.VolumeMount, at *field.Path,
 		{"subPathExpr", m.SubPathExpr != ""},
 		{"mountPropagation", m.MountPropagation != nil},
 		{"recursiveReadOnly", m.RecursiveReadOnly != nil},
+		{"bindMountOptions", len(m.BindMountOptions) > 0},
 	} {
 		if f.set {
 			v.add(RuleGrantShape, at.Child(f.name), c.Name,

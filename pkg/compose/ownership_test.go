@@ -107,6 +107,17 @@ var rejected = []struct {
 	{mounts(agent, mountAt("workspace")), []string{"owned-path template.spec.containers[0].volumeMounts[0].mountPath"}},
 	{mounts(agent, mountAt("/x/../workspace")), []string{"owned-path template.spec.containers[0].volumeMounts[0].mountPath"}},
 	{mounts(agent, mountAt("//workspace//a/.")), []string{"owned-path template.spec.containers[0].volumeMounts[0].mountPath"}},
+	{mounts(agent, mountAt("/var/run/kandev")), []string{"owned-path template.spec.containers[0].volumeMounts[0].mountPath"}},
+	{mounts(agent+sidecar, mountAt("/var/run")), []string{"owned-path-ancestor template.spec.containers[1].volumeMounts[0].mountPath"}},
+	{example(agent + "      terminationMessagePath: /run/kandev/auth.env\n" + sidecar + "      terminationMessagePath: /workspace/../workspace/log\n"), []string{
+		"owned-path template.spec.containers[0].terminationMessagePath", "owned-path template.spec.containers[1].terminationMessagePath",
+	}},
+	{example(agent + sidecar + "      env: [{name: A, valueFrom: {fileKeyRef: {volumeName: kandev-auth, path: auth.env, key: TOKEN}}}]\n"), []string{
+		"owned-volume-mount template.spec.containers[1].env[0].valueFrom.fileKeyRef.volumeName",
+	}},
+	{example(agent + sidecar + "      volumeMounts: [{name: kandev-workspace, mountPath: /workspace, bindMountOptions: [noexec]}]\n"), []string{
+		"workspace-grant-shape template.spec.containers[1].volumeMounts[0].bindMountOptions",
+	}},
 	{mounts(agent+sidecar, mountAt("/run/kandev/home")), []string{"owned-path template.spec.containers[1].volumeMounts[0].mountPath"}},
 	{mounts(initAgent, mountAt("/opt/kandev")), []string{"owned-path template.spec.initContainers[0].volumeMounts[0].mountPath"}},
 	{example(agent + "      volumeDevices: [{name: data, devicePath: /workspace/dev}]\n    volumes:\n    - name: data\n      persistentVolumeClaim: {claimName: c}\n"), []string{"owned-path template.spec.containers[0].volumeDevices[0].devicePath"}},
@@ -198,9 +209,12 @@ func TestMainContainerOfTheProfile(t *testing.T) {
 func TestOwnClaimInEveryMode(t *testing.T) {
 	alias := example(agent + "    volumes:\n    - name: mine\n      persistentVolumeClaim: {claimName: shared}\n")
 	ephemeral := example(agent + "    volumes:\n    - name: workspace\n      ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}\n")
+	clone := example(agent + "    volumes:\n    - name: mine\n      ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, dataSource: {kind: PersistentVolumeClaim, name: shared}}}}\n")
 	for _, c := range []struct {
 		text, mode, want string
 	}{
+		{clone, "existing_claim", "[owned-claim template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSource.name]"},
+		{clone, "managed_pvc", "[]"},
 		{alias, "existing_claim", "[owned-claim template.spec.volumes[0].persistentVolumeClaim.claimName]"},
 		{alias, "managed_pvc", "[]"},
 		{alias, "empty_dir", "[]"},

@@ -135,10 +135,8 @@ func (v *validator) volumes(volumes []corev1.Volume, at *field.Path) {
 				fmt.Sprintf("volume %q is defined by Kandev, not by a template", vol.Name),
 				"remove this volume, or rename it and the mounts that are meant for it")
 		}
-		if claim := vol.PersistentVolumeClaim; claim != nil && w.Mode == ExistingClaim && claim.ClaimName == w.ClaimName {
-			v.add(RuleOwnedClaim, at.Index(i).Child("persistentVolumeClaim", "claimName"), "",
-				fmt.Sprintf("volume %q names the workspace's own claim %q, which would bypass the workspace grant", vol.Name, w.ClaimName),
-				"remove this volume; to share the workspace, mount kandev-workspace at /workspace")
+		if w.Mode == ExistingClaim {
+			v.violations = append(v.violations, claimAliases(vol, w.ClaimName, at.Index(i))...)
 		}
 		if vol.Ephemeral != nil && w.Mode == ManagedPVC && "-"+vol.Name == claimSuffix {
 			v.add(RuleOwnedClaim, at.Index(i).Child("name"), "",
@@ -148,6 +146,33 @@ func (v *validator) volumes(volumes []corev1.Volume, at *field.Path) {
 	}
 }
 
+// claimAliases finds what gives a volume the workspace's own claim, or a copy of it.
+func claimAliases(vol *corev1.Volume, claim string, at *field.Path) []Violation {
+	var out []Violation
+	add := func(at *field.Path, how string) {
+		out = append(out, violation(RuleOwnedClaim, at, "",
+			fmt.Sprintf("volume %q %s the workspace's own claim %q, which would bypass the workspace grant", vol.Name, how, claim),
+			"remove this volume; to share the workspace, mount kandev-workspace at /workspace"))
+	}
+	if vol.PersistentVolumeClaim != nil && vol.PersistentVolumeClaim.ClaimName == claim {
+		add(at.Child("persistentVolumeClaim", "claimName"), "names")
+	}
+	if vol.Ephemeral == nil || vol.Ephemeral.VolumeClaimTemplate == nil {
+		return out
+	}
+	spec, at := &vol.Ephemeral.VolumeClaimTemplate.Spec, at.Child("ephemeral", "volumeClaimTemplate", "spec")
+	if s := spec.DataSource; s != nil && s.Kind == claimKind && s.Name == claim {
+		add(at.Child("dataSource", "name"), "copies")
+	}
+	if s := spec.DataSourceRef; s != nil && s.Kind == claimKind && s.Name == claim {
+		add(at.Child("dataSourceRef", "name"), "copies")
+	}
+	return out
+}
+
+// claimKind is the kind of a claim as the data source of another.
+const claimKind = "PersistentVolumeClaim"
+
 // checkClaims finds volumes that reach the managed claim by its generated name, which is known only
 // once the identity is.
 func checkClaims(t *corev1.PodTemplateSpec, p Profile, id Identity) []Violation {
@@ -156,14 +181,8 @@ func checkClaims(t *corev1.PodTemplateSpec, p Profile, id Identity) []Violation 
 	}
 	var out []Violation
 	for i := range t.Spec.Volumes {
-		claim := t.Spec.Volumes[i].PersistentVolumeClaim
-		if claim == nil || claim.ClaimName != id.ClaimName() {
-			continue
-		}
-		at := templateRoot.Child("spec", "volumes").Index(i).Child("persistentVolumeClaim", "claimName")
-		out = append(out, violation(RuleOwnedClaim, at, "",
-			fmt.Sprintf("volume %q names the session's own claim %q, which would bypass the workspace grant", t.Spec.Volumes[i].Name, claim.ClaimName),
-			"remove this volume; to share the workspace, mount kandev-workspace at /workspace"))
+		at := templateRoot.Child("spec", "volumes").Index(i)
+		out = append(out, claimAliases(&t.Spec.Volumes[i], id.ClaimName(), at)...)
 	}
 	return out
 }

@@ -121,7 +121,7 @@ func always(r finding.Rule) string {
 	case r.Group == "Admission":
 		return "It cannot be suppressed: kandev-podlint diff reports every violation."
 	case r.Source == finding.Config:
-		return "It cannot be suppressed: it is about suppressions and excludes themselves."
+		return "It cannot be suppressed: it is about suppressions, the configuration or policies themselves."
 	case r.Severity == finding.Error && invariant:
 		return "It cannot be suppressed: it is one of Kandev's invariants."
 	}
@@ -182,8 +182,8 @@ func bullets(lines []string) string {
 func Index(rules []finding.Rule) string {
 	var b strings.Builder
 	b.WriteString("# Rules\n\nEvery rule of kandev-podlint. `kandev-podlint rules NAME` explains one offline.\n\n" +
-		"An error keeps a template from being used. A warning or an info is advice of the policy pack, whose severity the\n" +
-		"[configuration](../configuration.md) can change. The column Pod Security Standards names the level that the rule is a part of.\n")
+		"An error keeps a template from being used. A warning or an info is advice. The [configuration](../configuration.md) can\n" +
+		"change the severity of the policy pack's rules. The column Pod Security Standards names the level that a rule is a part of.\n")
 	group := ""
 	for _, r := range rules {
 		if r.Group != group {

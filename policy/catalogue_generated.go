@@ -663,7 +663,7 @@ template:
 		Group:       "privilege",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over the other containers. The baseline Pod Security Standard lets a container add only those of the runtime's default set. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of them.",
+		Description: "Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over the other containers. The baseline Pod Security Standard lets a container add only a short list, in which even NET_RAW, a default of most runtimes, is missing. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of them.",
 		Remedy:      "Remove the capability, or replace ALL by the few capabilities that the program needs.",
 		Bad: `apiVersion: v1
 kind: PodTemplate

@@ -2,7 +2,7 @@
 # title: Linux capabilities by Kubernetes' names
 package kandev.lib.capabilities
 
-# Those that the baseline Pod Security Standard lets a container add: what container runtimes give by default.
+# Those that the baseline Pod Security Standard lets a container add.
 baseline := {
 	"AUDIT_WRITE",
 	"CHOWN",

@@ -2,8 +2,8 @@
 # title: A container adds a capability beyond the baseline
 # description: >-
 #   Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over
-#   the other containers. The baseline Pod Security Standard lets a container add only those of the runtime's
-#   default set. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of
+#   the other containers. The baseline Pod Security Standard lets a container add only a short list, in which
+#   even NET_RAW, a default of most runtimes, is missing. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of
 #   them.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
@@ -62,7 +62,7 @@ reason(name) := "every one there is" if {
 	capabilities.canonical(name) == "ALL"
 } else := "which the baseline standard knows only in upper case and without CAP_" if {
 	capabilities.canonical(name) in capabilities.baseline
-} else := "which is not in the container runtime's default set"
+} else := "which the baseline standard does not allow"
 
 remediation(name) := "replace ALL by the few capabilities that the program needs" if {
 	capabilities.canonical(name) == "ALL"

@@ -47,7 +47,7 @@ findings contains {
 	"path": pod.security_context_path(container),
 	"container": container.name,
 	"message": sprintf("container %q does not set runAsNonRoot to true", [container.name]),
-	"remediation": "add runAsNonRoot: true to the container's securityContext",
+	"remediation": remediation(container),
 } if {
 	not pod.spec.securityContext.runAsNonRoot == true
 	some container in pod.containers
@@ -67,6 +67,17 @@ findings contains {
 	pod.scopes[place].spec.securityContext.runAsNonRoot == false
 	scope := pod.scopes[place]
 	not contained
+}
+
+# The kubelet refuses to start user 0 beside it.
+remediation(container) := "set runAsUser to a user ID other than 0, and runAsNonRoot: true" if {
+	user(container) == 0
+} else := "add runAsNonRoot: true to the container's securityContext"
+
+user(container) := container.spec.securityContext.runAsUser
+
+user(container) := pod.spec.securityContext.runAsUser if {
+	not container.spec.securityContext.runAsUser
 }
 
 # The Pod's root is nobody on the node.

@@ -35,3 +35,11 @@ test_user_namespace_counts_from_1_35 if {
 	count(rule.findings) == 0 with input as fixtures.on("1.35", fixtures.template({"hostUsers": false}))
 	count(rule.findings) == 1 with input as fixtures.on("1.34", fixtures.template({"hostUsers": false}))
 }
+
+test_remediation_for_user_0 if {
+	own := rule.findings with input as fixtures.secured({"runAsUser": 0})
+	{finding.remediation | some finding in own} == {"set runAsUser to a user ID other than 0, and runAsNonRoot: true"}
+
+	pods := rule.findings with input as fixtures.template({"securityContext": {"runAsUser": 0}})
+	{finding.remediation | some finding in pods} == {"set runAsUser to a user ID other than 0, and runAsNonRoot: true"}
+}

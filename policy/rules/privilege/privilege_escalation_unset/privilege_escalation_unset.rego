@@ -43,10 +43,15 @@ findings contains {
 	"path": pod.security_context_path(container),
 	"container": container.name,
 	"message": sprintf("container %q does not set allowPrivilegeEscalation to false", [container.name]),
-	"remediation": "add allowPrivilegeEscalation: false to the container's securityContext",
+	"remediation": remediation(container),
 } if {
 	some container in pod.containers
 	not container.spec.securityContext.allowPrivilegeEscalation == false
 	not container.spec.securityContext.allowPrivilegeEscalation == true
 	not pod.windows
 }
+
+# The API server refuses the setting beside what it would contradict.
+remediation(container) := "remove privileged, then add allowPrivilegeEscalation: false" if {
+	container.spec.securityContext.privileged == true
+} else := "add allowPrivilegeEscalation: false to the container's securityContext"

@@ -24,3 +24,8 @@ test_set if {
 test_windows_has_no_such_setting if {
 	count(rule.findings) == 0 with input as fixtures.template({"os": {"name": "windows"}})
 }
+
+test_remediation_beside_privileged if {
+	found := rule.findings with input as fixtures.secured({"privileged": true})
+	{finding.remediation | some finding in found} == {"remove privileged, then add allowPrivilegeEscalation: false"}
+}

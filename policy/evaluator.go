@@ -67,9 +67,11 @@ func New(ctx context.Context, options Options) (*Evaluator, error) {
 		e.rules[catalogue[i].Name] = &catalogue[i]
 	}
 	if len(options.Policies) > 0 {
-		return e, e.addUser(ctx, modules, options.Policies)
+		err = e.addUser(ctx, modules, options.Policies)
+	} else {
+		err = e.compile(modules, ast.NewCompiler().WithSkipStages(provenStages...))
 	}
-	return e, e.compile(modules, ast.NewCompiler().WithSkipStages(provenStages...))
+	return e, err
 }
 
 // provenStages only check, and what they would check is constant: the pack's own tests compile it with all of them.

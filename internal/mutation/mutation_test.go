@@ -12,7 +12,7 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) } //nolint:gosec // reproducible on purpose
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // TestTemplatesAreValid: what the generator draws breaks no rule, not even one that warns.
 func TestTemplatesAreValid(t *testing.T) {

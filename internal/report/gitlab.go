@@ -65,12 +65,12 @@ func newGitLabIssue(f finding.Finding, seen map[string]int) gitlabIssue {
 
 // unique is a fingerprint that no earlier finding of the run has: GitLab merges issues that share one.
 func unique(f finding.Finding, seen map[string]int) string {
-	print := digest(fingerprint(f), f.File)
-	seen[print]++
-	if n := seen[print]; n > 1 {
-		return digest(print, strconv.Itoa(n))
+	d := digest(fingerprint(f), f.File)
+	seen[d]++
+	if n := seen[d]; n > 1 {
+		return digest(d, strconv.Itoa(n))
 	}
-	return print
+	return d
 }
 
 func gitlabSeverity(s finding.Severity) string {

@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -231,7 +232,7 @@ func elements(t testing.TB, out string) map[string]int {
 	d := xml.NewDecoder(strings.NewReader(out))
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return seen
 		}
 		if err != nil {

@@ -134,7 +134,7 @@ func claimDefaults(s *corev1.PersistentVolumeClaimSpec) {
 }
 
 func dropServerMetadata(m *metav1.ObjectMeta) {
-	m.UID, m.ResourceVersion, m.Generation, m.SelfLink = "", "", 0, ""
+	m.UID, m.ResourceVersion, m.Generation, m.SelfLink = "", "", 0, "" //nolint:staticcheck // old API servers still send it
 	m.CreationTimestamp, m.ManagedFields = metav1.Time{}, nil
 }
 

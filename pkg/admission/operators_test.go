@@ -25,7 +25,7 @@ func comparePod(t rapid.TB, requested, admitted *corev1.Pod, phase admission.Pha
 }
 
 func chance(t *rapid.T) *rand.Rand {
-	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) //nolint:gosec // reproducible on purpose
+	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 }
 
 // TestEveryPodOperator applies every operator to generated Pods in every workspace mode, with and without the

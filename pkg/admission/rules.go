@@ -7,7 +7,7 @@ import "github.com/kandev/kandev-podlint/pkg/compose/finding"
 const (
 	RuleLabel              = "admitted-label"
 	RuleNonce              = "admitted-nonce"
-	RuleTokenAutomount     = "admitted-token-automount" //nolint:gosec // the name of a rule
+	RuleTokenAutomount     = "admitted-token-automount"
 	RuleProcessNamespace   = "admitted-process-namespace"
 	RuleContainerDuplicate = "admitted-container-duplicate"
 	RuleHostVolumes        = "admitted-host-volumes"

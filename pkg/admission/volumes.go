@@ -108,10 +108,11 @@ func (c *podComparison) hostAlias(v *corev1.Volume, at *field.Path) {
 		return
 	}
 	p := path.Clean("/" + v.HostPath.Path)
-	reaches := p == "/" || strings.HasPrefix(kubeletVolumes+"/", p+"/") ||
-		strings.HasPrefix(p+"/", kubeletVolumes+"/") || strings.HasPrefix(p+"/", proc+"/")
-	if reaches {
+	if p == "/" || lies(kubeletVolumes, p) || lies(p, kubeletVolumes) || lies(p, proc) {
 		c.add(RuleHostVolumes, at.Child("hostPath", "path"),
 			fmt.Sprintf("volume %q is the node's %s, in which the agent's volumes can be read", v.Name, p), nil, v.HostPath.Path)
 	}
 }
+
+// lies reports whether a cleaned path is a directory, or lies in it.
+func lies(p, dir string) bool { return strings.HasPrefix(p+"/", dir+"/") }

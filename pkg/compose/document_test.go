@@ -191,7 +191,8 @@ func TestDecodeIntoAnotherType(t *testing.T) {
 			t.Fatal(violations)
 		}
 		var c config
-		return c, d.Decode(&c)
+		found := d.Decode(&c)
+		return c, found
 	}
 	for text, want := range map[string]string{
 		"name: a\nlist: [b]\n": "[]",

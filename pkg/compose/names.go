@@ -76,12 +76,15 @@ func IsReservedKey(key string) bool {
 	return strings.HasPrefix(key, ReservedPrefix)
 }
 
+// homeEnv is the one reserved environment name that has no prefix.
+const homeEnv = "HOME"
+
 // reservedEnvPrefixes start the environment names that only Kandev may set, beside HOME.
 var reservedEnvPrefixes = [...]string{"AGENTCTL_", "KANDEV_"}
 
 // IsReservedEnv reports whether an environment name is Kandev's alone.
 func IsReservedEnv(name string) bool {
-	if name == "HOME" {
+	if name == homeEnv {
 		return true
 	}
 	for _, p := range reservedEnvPrefixes {
@@ -95,7 +98,7 @@ func IsReservedEnv(name string) bool {
 // EnvFromMayReserve reports whether an envFrom source with this prefix could yield a reserved name:
 // the prefix is empty, begins a reserved name, or already is one's beginning.
 func EnvFromMayReserve(prefix string) bool {
-	if strings.HasPrefix("HOME", prefix) {
+	if strings.HasPrefix(homeEnv, prefix) {
 		return true
 	}
 	for _, p := range reservedEnvPrefixes {

@@ -32,7 +32,7 @@ func ownedMetadata(m *metav1.ObjectMeta) []string {
 		{"name", m.Name != ""},
 		{"generateName", m.GenerateName != ""},
 		{"namespace", m.Namespace != ""},
-		{"selfLink", m.SelfLink != ""},
+		{"selfLink", m.SelfLink != ""}, //nolint:staticcheck // deprecated, yet still decoded
 		{"uid", m.UID != ""},
 		{"resourceVersion", m.ResourceVersion != ""},
 		{"generation", m.Generation != 0},

@@ -3,6 +3,7 @@ package compose
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -26,9 +27,6 @@ type profileFields struct {
 	PodTemplateYAML string `json:"pod_template_yaml"`
 	PodTemplateFile string `json:"pod_template_file"`
 }
-
-// profileKeys are the keys of profileFields.
-var profileKeys = []string{"main_container", "platform", "workspace", "pod_template_yaml", "pod_template_file"}
 
 // profileRoot returns the path below which the profile stands: "config", or "" for the document itself.
 func (d *Document) profileRoot() string {
@@ -69,7 +67,7 @@ func (d *Document) ReadProfile() (*ProfileDocument, []Violation) {
 			"the document is no object, so no profile", "write main_container, platform, workspace and pod_template_yaml"))
 	}
 	t := d.checkProfileTypes(node, root)
-	violations := append(c.violations, t.violations...)
+	violations := slices.Concat(c.violations, t.violations)
 	if len(t.unfit) > 0 {
 		c = &converter{doc: d, omit: t.unfit}
 		c.value(node)

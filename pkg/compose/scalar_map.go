@@ -139,14 +139,15 @@ func (s *scalarScanner) gap(escaped bool) {
 	var kept []int
 	for !s.ended() {
 		n := s.breakAt()
-		if n == 0 {
-			if c := s.text[s.at]; c != ' ' && c != '\t' {
-				break
-			}
+		if n == 0 && !isSpace(s.text[s.at]) {
+			break
+		}
+		switch {
+		case n == 0:
 			n = 1
-		} else if !folded {
+		case !folded:
 			folded, first = true, s.at
-		} else {
+		default:
 			kept = append(kept, s.at)
 		}
 		s.at += n

@@ -41,7 +41,7 @@ func TestVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		errs := errorsOf(lintFile(t, l, name, data))
-		agree := false
+		var agree bool
 		if v.rejected {
 			rejected++
 			agree = namesOneOf(errs, v)
@@ -129,7 +129,7 @@ func readVerdicts(t *testing.T) map[string]verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // opened for reading
 	out := map[string]verdict{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

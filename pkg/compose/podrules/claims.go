@@ -40,7 +40,7 @@ func (c *checker) claimMeta(p *field.Path, m *metav1.ObjectMeta) {
 		{"name", m.Name != ""},
 		{"generateName", m.GenerateName != ""},
 		{"namespace", m.Namespace != ""},
-		{"selfLink", m.SelfLink != ""},
+		{"selfLink", m.SelfLink != ""}, //nolint:staticcheck // deprecated, yet still refused
 		{"uID", m.UID != ""},
 		{"resourceVersion", m.ResourceVersion != ""},
 		{"generation", m.Generation != 0},

@@ -204,7 +204,8 @@ func (c *checker) divisor(p *field.Path, ref *corev1.ResourceFieldSelector) {
 	if divisor.IsZero() {
 		return
 	}
-	valid, kind := byteDivisors, ""
+	valid := byteDivisors
+	var kind string
 	switch _, name, _ := strings.Cut(ref.Resource, "."); {
 	case isHugePageField(ref.Resource):
 		kind = "hugepages"

@@ -276,11 +276,12 @@ func (c *checker) podResourceClaims(p *field.Path) {
 }
 
 func (c *checker) podResourceClaim(p *field.Path, claim *corev1.PodResourceClaim) {
-	if claim.Name == "" {
+	switch {
+	case claim.Name == "":
 		c.required(p.Child("name"), "")
-	} else if slices.Contains(c.claims, claim.Name) {
+	case slices.Contains(c.claims, claim.Name):
 		c.duplicate(p.Child("name"), claim.Name)
-	} else {
+	default:
 		c.dnsLabel(p, "name", claim.Name)
 		c.claims = append(c.claims, claim.Name)
 	}

@@ -1,0 +1,143 @@
+//go:build linux
+
+// Package speed measures the release build as its users run it: a whole process.
+//
+//	go test ./test/speed -run '^$' -bench . -benchtime 1x
+package speed
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary builds the command once, as a release does.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "kandev-podlint-speed")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "kandev-podlint")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "../../cmd/kandev-podlint")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path)) //nolint:errcheck // a temporary folder
+	}
+	os.Exit(code)
+}
+
+// run is one process: how long it took and the most memory it held, in bytes.
+type run struct {
+	wall   time.Duration
+	memory int64
+}
+
+func start(b *testing.B, args ...string) run {
+	b.Helper()
+	path, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := exec.Command(path, args...)
+	c.Stderr = os.Stderr
+	begin := time.Now()
+	if err := c.Run(); err != nil {
+		b.Fatalf("%v: %v", args, err)
+	}
+	r := run{wall: time.Since(begin)}
+	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.memory = usage.Maxrss * 1024 // Linux counts kibibytes
+	}
+	return r
+}
+
+// processRuns is how many runs a median is taken of.
+const processRuns = 41
+
+// BenchmarkProcess reports the median of whole processes: one template with the whole pack, and what must
+// not compile it.
+func BenchmarkProcess(b *testing.B) {
+	template := filepath.Join("..", "..", "testdata", "templates", "docker.yaml")
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"lint", []string{"lint", template}},
+		{"render", []string{"render", template}},
+		{"rules", []string{"rules"}},
+		{"version", []string{"version"}},
+		{"help", []string{"--help"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				var walls []time.Duration
+				for range processRuns {
+					walls = append(walls, start(b, c.args...).wall)
+				}
+				slices.Sort(walls)
+				b.ReportMetric(float64(walls[len(walls)/2].Microseconds())/1000, "ms/median")
+				b.ReportMetric(float64(walls[0].Microseconds())/1000, "ms/min")
+			}
+		})
+	}
+}
+
+// BenchmarkFiles lints trees of growing size: the rate should stay, and the memory too.
+func BenchmarkFiles(b *testing.B) {
+	for _, n := range []int{1000, 2000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := b.TempDir()
+			writeTree(b, dir, n)
+			for b.Loop() {
+				r := start(b, "lint", "--fail-on", "never", dir)
+				b.ReportMetric(float64(n)/r.wall.Seconds(), "templates/s")
+				b.ReportMetric(float64(r.wall.Microseconds())/float64(n), "µs/template")
+				b.ReportMetric(float64(r.memory)/(1<<20), "MiB/peak")
+			}
+			b.ReportMetric(float64(runtime.NumCPU()), "cores")
+		})
+	}
+}
+
+// filesPerFolder keeps folders at a size that people have.
+const filesPerFolder = 500
+
+// writeTree writes n templates, the two of testdata in turn.
+func writeTree(b *testing.B, dir string, n int) {
+	b.Helper()
+	var templates [][]byte
+	for _, name := range []string{"docker.yaml", "minimal.yaml"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "templates", name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		templates = append(templates, data)
+	}
+	for i := range n {
+		folder := filepath.Join(dir, fmt.Sprintf("%04d", i/filesPerFolder))
+		if i%filesPerFolder == 0 {
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				b.Fatal(err)
+			}
+		}
+		name := filepath.Join(folder, fmt.Sprintf("%04d.yaml", i%filesPerFolder))
+		if err := os.WriteFile(name, templates[i%len(templates)], 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -19,19 +22,42 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Run executes one command line and returns the exit status.
+// Run executes one command line and returns the exit status. It needs SIGPIPE ignored to end a run into a
+// closed pipe in good order.
 func Run(ctx context.Context, args []string, s Streams) int {
+	if s.In != nil {
+		s.In = &interruptible{ctx, s.In}
+	}
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if ctx.Err() != nil {
-		fmt.Fprintln(s.Err, "kandev-podlint: interrupted") //nolint:errcheck // nothing is left to do about it
+	code := exitCode(err)
+	switch {
+	case errors.Is(err, syscall.EPIPE): // whoever read the output has seen enough
+		return ExitClosedPipe
+	case code == ExitUnusable && ctx.Err() != nil:
+		complain(s.Err, "interrupted")
 		return ExitInterrupted
+	case err != nil && err.Error() != "":
+		complain(s.Err, err.Error())
 	}
-	if err != nil && err.Error() != "" {
-		fmt.Fprintln(s.Err, "kandev-podlint: "+strings.ReplaceAll(err.Error(), "\n", "\nkandev-podlint: ")) //nolint:errcheck // likewise
+	return code
+}
+
+// complain prints a text to standard error, every line of it marked as this program's.
+func complain(w io.Writer, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(w, "kandev-podlint: "+printable(strings.TrimRight(line, "\n"))) //nolint:errcheck // nothing is left to do about it
 	}
-	return exitCode(err)
+}
+
+// printable escapes what a terminal would obey: file names are anybody's.
+func printable(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
 func newRoot(s Streams) *cobra.Command {
@@ -41,34 +67,24 @@ func newRoot(s Streams) *cobra.Command {
 		Long: `kandev-podlint checks Pod templates before they are saved, shows the exact Pod that Kandev composes
 from one, and compares what was requested with what a cluster admitted.
 
-Exit status: 0 nothing found at or above --fail-on; 1 findings, or a diff violation; 2 the invocation,
-configuration or input could not be used; 3 the cluster could not be reached or answered with an error.`,
+Exit status: 0 nothing found at or above --fail-on; 1 findings, a diff violation or a failed policy test;
+2 the invocation, configuration or input could not be used; 3 the cluster could not be reached or answered
+with an error; 130 interrupted; 141 the output was closed.`,
+		Version:       toolVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return unusable(fmt.Errorf("%w\nsee %s --help", err, c.CommandPath()))
-	})
+	root.SetVersionTemplate(versionLine())
+	root.Flags().Bool("version", false, "print the version")
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLint(), newRender(), newDiff(), newRules(), newPolicy(), newVersion())
 	return root
-}
-
-// noCommand refuses a word that is no command, and names the nearest one.
-func noCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("unknown command %q", args[0])
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return unusable(errors.New(text + "\nsee " + c.CommandPath() + " --help"))
 }
 
 // terminal returns the width of a writer's terminal, and whether it is one.

@@ -1,17 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/kandev/kandev-podlint/internal/report"
 	"github.com/kandev/kandev-podlint/pkg/admission"
@@ -20,9 +18,6 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/lint"
 	"github.com/kandev/kandev-podlint/policy"
 )
-
-// diffFormats are the formats of a comparison.
-var diffFormats = []string{"text", "json", "yaml"}
 
 // diffCommand is one run of diff.
 type diffCommand struct {
@@ -45,13 +40,14 @@ PersistentVolumeClaim, in YAML or JSON; - is standard input.`,
 		Example: `  kandev-podlint render template.yaml > requested.yaml
   kubectl create --dry-run=server -f requested.yaml -o yaml > admitted.yaml
   kandev-podlint diff --requested requested.yaml --admitted admitted.yaml`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return d.run(c.Context(), c.InOrStdin(), c.OutOrStdout())
+			return d.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	d.profile = addProfileFlags(c)
-	d.output = addOutputFlags(c, diffFormats)
+	d.profile = &profileFlags{}
+	d.profile.addMainContainer(c)
+	d.output = addOutputFlags(c, report.DiffFormats())
 	d.kube = addKubeVersion(c.Flags())
 	f := c.Flags()
 	f.StringVar(&d.requested, "requested", "", "`FILE` with the objects as they were sent")
@@ -60,49 +56,63 @@ PersistentVolumeClaim, in YAML or JSON; - is standard input.`,
 	return c
 }
 
-func (d *diffCommand) run(ctx context.Context, in io.Reader, stdout io.Writer) error {
+func (d *diffCommand) run(ctx context.Context, in io.Reader, stdout, stderr io.Writer) error {
 	if d.requested == "" || d.admitted == "" {
 		return unusable(errors.New("both --requested FILE and --admitted FILE are needed"))
 	}
-	if d.requested == "-" && d.admitted == "-" {
+	if d.requested == lint.Stdin && d.admitted == lint.Stdin {
 		return unusable(errors.New("standard input can be only one of the two"))
 	}
-	base, err := d.profile.base()
+	main, err := d.mainContainer()
 	if err != nil {
 		return err
 	}
 	requested, err := readObjects(d.requested, in)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	admitted, err := readObjects(d.admitted, in)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
-	r, err := d.compare(ctx, base, requested, admitted)
+	r, err := d.compare(ctx, main, requested, admitted)
 	if err != nil {
 		return unusable(err)
 	}
-	targets, err := d.output.open(stdout, diffFormats)
-	for _, t := range targets {
-		if err == nil {
-			err = report.Diff(t.w, t.format, r, report.DiffOptions{Color: t.color, All: d.all})
+	if d.output.verbose {
+		fmt.Fprintf(stderr, "main container %s, compared as %s\n", main, phaseName(admitted.pod)) //nolint:errcheck // nothing depends on it
+	}
+	if !d.output.quiet && requested.claim != nil && admitted.claim == nil {
+		fmt.Fprintf(stderr, "%s holds no PersistentVolumeClaim, so the one in %s is not compared\n", //nolint:errcheck // nothing depends on it
+			d.admitted, d.requested)
+	}
+	return d.report(stdout, r)
+}
+
+// mainContainer returns the name of the agent's container.
+func (d *diffCommand) mainContainer() (string, error) {
+	base, err := d.profile.base()
+	return cmp.Or(d.profile.mainContainer, base.MainContainer, compose.DefaultMainContainer), err
+}
+
+// report prints the comparison and chooses the exit status. With --quiet, text says nothing of what is compatible.
+func (d *diffCommand) report(stdout io.Writer, r admission.Report) error {
+	err := d.output.write(stdout, each(func(t *target) error {
+		if d.output.quiet && r.Compatible && t.format == "text" {
+			return nil
 		}
-	}
-	if closeErr := closeAll(targets, err == nil); err == nil {
-		err = closeErr
-	}
+		return report.Diff(t.w, t.format, r, report.DiffOptions{Color: t.color, All: d.all})
+	}))
 	if err == nil && !r.Compatible {
 		return errFindings
 	}
-	return unusable(err)
+	return err
 }
 
 // compare compares the Pods, and the claims where there are any, in one report.
-func (d *diffCommand) compare(ctx context.Context, base compose.Profile, requested, admitted *objects) (admission.Report, error) {
-	main := d.profile.mainContainer
-	if main == "" {
-		main = base.MainContainer
+func (d *diffCommand) compare(ctx context.Context, main string, requested, admitted *objects) (admission.Report, error) {
+	if !hasContainer(requested.pod, main) {
+		return admission.Report{}, fmt.Errorf("%s has no container %q: name the agent's with --main-container", d.requested, main)
 	}
 	o := admission.Options{MainContainer: main, Phase: phaseOf(admitted.pod), Warnings: d.warnings(ctx, main)}
 	r, err := admission.ComparePod(requested.pod, admitted.pod, o)
@@ -118,6 +128,18 @@ func (d *diffCommand) compare(ctx context.Context, base compose.Profile, request
 	return r, nil
 }
 
+func hasContainer(pod *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == name })
+}
+
+// phaseName says when the admitted Pod was seen.
+func phaseName(pod *corev1.Pod) string {
+	if phaseOf(pod) == admission.Later {
+		return "seen after scheduling"
+	}
+	return "seen at create"
+}
+
 // addClaim adds the comparison of the claims to that of the Pods, under paths of its own.
 func addClaim(r *admission.Report, claim admission.Report) {
 	r.Compatible = r.Compatible && claim.Compatible
@@ -131,7 +153,7 @@ func addClaim(r *admission.Report, claim admission.Report) {
 	}
 }
 
-// warnings returns the function that finds a Pod's privileges.
+// warnings returns the function that finds a Pod's privileges. What could only be stricter is none.
 func (d *diffCommand) warnings(ctx context.Context, main string) func(*corev1.Pod) ([]finding.Finding, error) {
 	return func(pod *corev1.Pod) ([]finding.Finding, error) {
 		e, err := policy.Default(ctx)
@@ -142,7 +164,8 @@ func (d *diffCommand) warnings(ctx context.Context, main string) func(*corev1.Po
 		if err != nil {
 			return nil, err
 		}
-		return e.Eval(ctx, policy.Input{Object: object, MainContainer: main, KubeVersion: string(*d.kube)})
+		found, err := e.Eval(ctx, policy.Input{Object: object, MainContainer: main, KubeVersion: string(*d.kube)})
+		return slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Info }), err
 	}
 }
 
@@ -155,85 +178,4 @@ func phaseOf(pod *corev1.Pod) admission.Phase {
 		}
 	}
 	return admission.AtCreate
-}
-
-// objects is what one side of a comparison holds.
-type objects struct {
-	pod   *corev1.Pod
-	claim *corev1.PersistentVolumeClaim
-}
-
-// readObjects reads a file of one Pod and at most one claim, as documents or in a List.
-func readObjects(file string, in io.Reader) (*objects, error) {
-	name, data, err := readInput(file, in)
-	if err != nil {
-		return nil, err
-	}
-	docs, violations := compose.ReadDocuments(data)
-	if len(violations) > 0 {
-		return nil, unusable(fmt.Errorf("%s: %w", name, violationsError(violations)))
-	}
-	o := &objects{}
-	for _, d := range docs {
-		raw, violations := d.JSON()
-		if len(violations) > 0 {
-			return nil, unusable(fmt.Errorf("%s: %w", name, violationsError(violations)))
-		}
-		if err := o.add(raw); err != nil {
-			return nil, unusable(fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	if o.pod == nil {
-		return nil, unusable(fmt.Errorf("%s holds no Pod", name))
-	}
-	return o, nil
-}
-
-// readInput reads a file, or standard input for "-".
-func readInput(file string, in io.Reader) (name string, data []byte, err error) {
-	if file == lint.Stdin {
-		data, err = io.ReadAll(in)
-		return lint.StdinName, data, unusable(err)
-	}
-	data, err = os.ReadFile(file) //nolint:gosec // the user names the file
-	return file, data, unusable(err)
-}
-
-// add takes one object, or every item of a List.
-func (o *objects) add(raw []byte) error {
-	var head struct {
-		Kind  string                 `json:"kind"`
-		Items []runtime.RawExtension `json:"items"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return err
-	}
-	switch head.Kind {
-	case "List", "PodList":
-		for _, item := range head.Items {
-			if err := o.add(item.Raw); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "Pod":
-		if o.pod != nil {
-			return errors.New("more than one Pod; a comparison is of one")
-		}
-		o.pod = new(corev1.Pod)
-		return decodeStrict(raw, o.pod)
-	case "PersistentVolumeClaim":
-		if o.claim != nil {
-			return errors.New("more than one PersistentVolumeClaim; a comparison is of one")
-		}
-		o.claim = new(corev1.PersistentVolumeClaim)
-		return decodeStrict(raw, o.claim)
-	}
-	return fmt.Errorf("a %q is neither a Pod nor a PersistentVolumeClaim", head.Kind)
-}
-
-// decodeStrict refuses fields that this version does not know: what cannot be compared may not pass.
-func decodeStrict(raw []byte, into any) error {
-	strict, err := kjson.UnmarshalStrict(raw, into)
-	return errors.Join(append(strict, err)...)
 }

@@ -4,11 +4,12 @@ import "errors"
 
 // The exit statuses.
 const (
-	ExitOK          = 0   // nothing at or above --fail-on; a compatible diff
-	ExitFindings    = 1   // findings at or above --fail-on, or a diff violation
+	ExitOK          = 0   // nothing at or above --fail-on; a compatible diff; every policy test passed
+	ExitFindings    = 1   // findings at or above --fail-on, a diff violation or a failed policy test
 	ExitUnusable    = 2   // the invocation, the configuration or the input could not be used
 	ExitCluster     = 3   // the cluster could not be reached or answered with an error
 	ExitInterrupted = 130 // ended by an interrupt, as a shell counts it
+	ExitClosedPipe  = 141 // nobody reads the output any more, as a shell counts SIGPIPE
 )
 
 // exitError ends the process with a status; its text, if any, goes to standard error.
@@ -29,10 +30,10 @@ func (e *exitError) Unwrap() error { return e.err }
 // errFindings ends the process after findings, which have been printed.
 var errFindings = &exitError{code: ExitFindings}
 
-// unusable marks an error as one of the invocation or the input.
+// unusable marks an error as one of the invocation or the input, unless it has a mark.
 func unusable(err error) error {
-	if err == nil {
-		return nil
+	if _, marked := errors.AsType[*exitError](err); err == nil || marked {
+		return err
 	}
 	return &exitError{code: ExitUnusable, err: err}
 }

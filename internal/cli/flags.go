@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
@@ -18,11 +20,12 @@ import (
 // choice is a flag that takes one of a few words.
 type choice struct {
 	value   string
+	name    string // what help calls the value
 	choices []string
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
+func (c *choice) Type() string   { return c.name }
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.choices, s) {
@@ -33,10 +36,10 @@ func (c *choice) Set(s string) error {
 }
 
 // choiceFlag adds a flag of a few words, which shells complete.
-func choiceFlag(c *cobra.Command, name, value string, choices []string, usage string) *choice {
-	v := &choice{value: value, choices: choices}
-	c.Flags().Var(v, name, usage)
-	complete(c, name, choices)
+func choiceFlag(c *cobra.Command, flag, name, value string, choices []string, usage string) *choice {
+	v := &choice{value: value, name: name, choices: choices}
+	c.Flags().Var(v, flag, usage+": "+strings.Join(choices, ", "))
+	complete(c, flag, choices)
 	return v
 }
 
@@ -56,15 +59,19 @@ type profileFlags struct {
 	claimName     string
 }
 
+// addMainContainer adds the flags that say which container is the agent's.
+func (p *profileFlags) addMainContainer(c *cobra.Command) {
+	c.Flags().StringVar(&p.file, "profile", "", "profile `FILE` for templates that stand alone")
+	c.Flags().StringVar(&p.mainContainer, "main-container", "", "`NAME` of the agent's container (default "+compose.DefaultMainContainer+")")
+}
+
+// addProfileFlags adds every flag that describes a profile.
 func addProfileFlags(c *cobra.Command) *profileFlags {
-	p := &profileFlags{
-		platform: choiceFlag(c, "platform", "", stringsOf(compose.Platforms()), "platform of the session's Pod"),
-		mode:     choiceFlag(c, "workspace-mode", "", stringsOf(compose.WorkspaceModes()), "where the workspace is kept"),
-	}
-	f := c.Flags()
-	f.StringVar(&p.file, "profile", "", "profile `FILE` for templates that stand alone")
-	f.StringVar(&p.mainContainer, "main-container", "", "the agent's container `NAME` (default "+compose.DefaultMainContainer+")")
-	f.StringVar(&p.claimName, "claim-name", "", "the existing claim's `NAME`; implies --workspace-mode "+string(compose.ExistingClaim))
+	p := &profileFlags{}
+	p.addMainContainer(c)
+	p.platform = choiceFlag(c, "platform", "PLATFORM", "", stringsOf(compose.Platforms()), "platform of the session's Pod")
+	p.mode = choiceFlag(c, "workspace-mode", "MODE", "", stringsOf(compose.WorkspaceModes()), "where the workspace is kept")
+	c.Flags().StringVar(&p.claimName, "claim-name", "", "`NAME` of the existing claim; implies --workspace-mode "+string(compose.ExistingClaim))
 	return p
 }
 
@@ -77,16 +84,27 @@ func stringsOf[T ~string](in []T) []string {
 }
 
 // stated returns what the flags themselves say, to be written over any other profile.
-func (p *profileFlags) stated() compose.Profile {
+func (p *profileFlags) stated() (compose.Profile, error) {
 	mode := compose.WorkspaceMode(p.mode.value)
 	if p.claimName != "" && mode == "" {
 		mode = compose.ExistingClaim
 	}
-	return compose.Profile{
+	stated := compose.Profile{
 		MainContainer: p.mainContainer,
 		Platform:      compose.Platform(p.platform.value),
 		Workspace:     compose.Workspace{Mode: mode, ClaimName: p.claimName},
 	}
+	for _, err := range stated.WithDefaults().Validate() {
+		if err.Type != field.ErrorTypeRequired { // a claim without a name here may have one in the profile
+			return stated, unusable(fmt.Errorf("%s: %s", profileFlag[err.Field], err.ErrorBody()))
+		}
+	}
+	return stated, nil
+}
+
+// profileFlag is the flag that states a profile's key.
+var profileFlag = map[string]string{
+	"main_container": "--main-container", "workspace.claim_name": "--claim-name",
 }
 
 // base returns the profile of --profile.
@@ -96,11 +114,14 @@ func (p *profileFlags) base() (compose.Profile, error) {
 	}
 	data, err := os.ReadFile(p.file)
 	if err != nil {
-		return compose.Profile{}, unusable(err)
+		return compose.Profile{}, unusable(fmt.Errorf("--profile: %w", err))
 	}
 	d, violations := compose.ParseProfile(data)
 	if d == nil || hasErrors(violations) {
-		return compose.Profile{}, unusable(fmt.Errorf("%s: %w", p.file, violationsError(violations)))
+		return compose.Profile{}, unusable(fmt.Errorf("--profile: %s cannot be used\n%w", p.file, violationsError(p.file, violations)))
+	}
+	if reflect.ValueOf(d.Profile).IsZero() && d.Template == nil && d.TemplateFile == "" {
+		return compose.Profile{}, unusable(fmt.Errorf("--profile: %s holds no profile: none of main_container, platform and workspace", p.file))
 	}
 	return d.Profile, nil
 }
@@ -109,11 +130,11 @@ func hasErrors(vs []compose.Violation) bool {
 	return slices.ContainsFunc(vs, func(v compose.Violation) bool { return v.Severity == finding.Error })
 }
 
-// violationsError puts violations in one error, the place of each in front.
-func violationsError(vs []compose.Violation) error {
+// violationsError puts the violations of a file in one error, a line each.
+func violationsError(file string, vs []compose.Violation) error {
 	errs := make([]error, 0, len(vs))
 	for _, v := range vs {
-		errs = append(errs, fmt.Errorf("line %d: %s; %s", v.Place.Start.Line, v.Detail, v.Remedy))
+		errs = append(errs, fmt.Errorf("%s:%d:%d: %s; %s", file, v.Place.Start.Line, v.Place.Start.Column, v.Detail, v.Remedy))
 	}
 	return errors.Join(errs...)
 }
@@ -133,7 +154,7 @@ func (k *kubeVersion) Set(s string) error {
 	if !ok || err != nil || n < oldestMinor || n > newestMinor {
 		return fmt.Errorf("must be a version from 1.%d to 1.%d", oldestMinor, newestMinor)
 	}
-	*k = kubeVersion("1." + minor)
+	*k = kubeVersion(fmt.Sprintf("1.%d", n))
 	return nil
 }
 
@@ -145,7 +166,7 @@ func addKubeVersion(f *pflag.FlagSet) *kubeVersion {
 
 // addFailOn adds --fail-on, the least severity that makes the exit status 1.
 func addFailOn(c *cobra.Command) *choice {
-	return choiceFlag(c, "fail-on", string(finding.Error), []string{"error", "warning", "info", "never"},
+	return choiceFlag(c, "fail-on", "SEVERITY", string(finding.Error), []string{"error", "warning", "info", "never"},
 		"least severity that makes the exit status 1")
 }
 

@@ -67,31 +67,33 @@ func (l *lintCommand) run(ctx context.Context, paths []string, in io.Reader, std
 	if err != nil {
 		return err
 	}
-	targets, err := l.output.open(stdout, report.Formats())
-	if err == nil {
-		err = l.print(ctx, lint.New(o), paths, targets)
-	}
-	keep := err == nil || exitCode(err) == ExitFindings
-	if closeErr := closeAll(targets, keep); closeErr != nil && keep {
-		return unusable(closeErr)
-	}
+	err = l.output.write(stdout, func(targets []*target) error {
+		return l.print(ctx, lint.New(o), paths, targets)
+	})
 	if err != nil {
 		return err
 	}
-	return l.verdict(paths)
+	verdict := l.verdict(paths)
+	if l.accepted != nil && exitCode(verdict) != ExitUnusable {
+		if err := l.saveBaseline(); err != nil {
+			return unusable(err)
+		}
+	}
+	return verdict
 }
 
 func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
-	o := lint.Options{
-		Profile: l.profile.stated(), KubeVersion: string(*l.kube), Policies: l.policies, Stdin: in,
-	}
+	o := lint.Options{KubeVersion: string(*l.kube), Policies: l.policies, Stdin: in}
 	var err error
+	if o.Profile, err = l.profile.stated(); err != nil {
+		return o, err
+	}
 	if o.Base, err = l.profile.base(); err != nil {
 		return o, err
 	}
 	if l.config != "" {
 		if o.Config, err = lint.ReadConfig(l.config); err != nil {
-			return o, unusable(err)
+			return o, unusable(fmt.Errorf("--config: %w", err))
 		}
 	}
 	switch {
@@ -101,7 +103,7 @@ func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
 		l.accepted = lint.NewBaseline(l.baseline)
 	case l.baseline != "":
 		if o.Baseline, err = lint.ReadBaseline(l.baseline); err != nil {
-			return o, unusable(err)
+			return o, unusable(fmt.Errorf("--baseline: %w", err))
 		}
 	}
 	return o, nil
@@ -115,7 +117,7 @@ func (l *lintCommand) print(ctx context.Context, linter *lint.Linter, paths []st
 			FailOn: finding.Severity(l.failOn.value),
 		})
 		if err != nil {
-			return unusable(err)
+			return err
 		}
 		l.printers = append(l.printers, p)
 	}
@@ -123,25 +125,23 @@ func (l *lintCommand) print(ctx context.Context, linter *lint.Linter, paths []st
 		paths = []string{"."}
 	}
 	if err := linter.Paths(ctx, paths, l.file); err != nil {
-		return unusable(err)
+		return err
 	}
-	for _, p := range l.printers {
+	for i, p := range l.printers {
+		if l.output.quiet && targets[i].format == "text" {
+			continue // the summary fails no run
+		}
 		if err := p.Close(l.summary); err != nil {
-			return unusable(err)
+			return err
 		}
 	}
 	return nil
 }
 
-// file takes one file's result.
+// file takes one file's result. What the baseline accepts, or --quiet leaves out, is not counted.
 func (l *lintCommand) file(r lint.FileResult) error {
 	if l.accepted != nil {
-		l.accepted.Add(r)
-	}
-	l.unusable = l.unusable || r.Unusable
-	l.summary.Add(r)
-	for i := range r.Findings {
-		l.failed = l.failed || l.failOn.fails(r.Findings[i].Severity)
+		l.accepted.Accept(&r)
 	}
 	if l.output.verbose {
 		if err := l.say(r); err != nil {
@@ -151,6 +151,9 @@ func (l *lintCommand) file(r lint.FileResult) error {
 	if l.output.quiet {
 		r.Findings = slices.DeleteFunc(r.Findings, func(f finding.Finding) bool { return !l.failOn.fails(f.Severity) })
 	}
+	l.unusable = l.unusable || r.Unusable
+	l.failed = l.failed || slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return l.failOn.fails(f.Severity) })
+	l.summary.Add(r)
 	for _, p := range l.printers {
 		if err := p.File(r); err != nil {
 			return err
@@ -164,42 +167,42 @@ func (l *lintCommand) say(r lint.FileResult) error {
 	if r.Skipped {
 		what = "skipped: no template"
 	}
-	_, err := fmt.Fprintf(l.errOut, "%s: %s\n", r.File, what)
+	_, err := fmt.Fprintf(l.errOut, "%s: %s\n", printable(r.File), what)
 	return err
 }
 
 // verdict chooses the exit status once everything is printed.
 func (l *lintCommand) verdict(paths []string) error {
-	if l.accepted != nil {
-		return l.saveBaseline()
-	}
 	switch {
 	case l.unusable:
 		return &exitError{code: ExitUnusable}
-	case l.summary.Templates == 0 && l.summary.Errors == 0:
-		where := "the current directory"
-		if len(paths) > 0 {
-			where = strings.Join(paths, ", ")
-		}
-		return unusable(fmt.Errorf("no template found in %s", where))
 	case l.failed:
 		return errFindings
+	case l.summary.Templates > 0:
+		return nil
 	}
-	return nil
+	where := "the current directory"
+	if len(paths) > 0 {
+		where = strings.Join(paths, ", ")
+	}
+	return unusable(fmt.Errorf("no template found in %s", where))
 }
 
 func (l *lintCommand) saveBaseline() error {
 	data, err := l.accepted.Encode()
 	if err != nil {
-		return unusable(err)
+		return err
 	}
 	f, err := createFile(l.baseline)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.finish(err == nil)); err != nil {
-		return unusable(err)
+		return err
+	}
+	if l.output.quiet {
+		return nil
 	}
 	_, err = fmt.Fprintf(l.errOut, "%s: %d findings accepted\n", l.baseline, l.accepted.Len())
 	return err

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// outputFlags say where the report goes and how it looks.
+// outputFlags say where a report goes and how it looks.
 type outputFlags struct {
+	known   []string // the command's formats; the first is the default
 	formats []string // FORMAT or FORMAT=FILE
 	file    string   // where a FORMAT without a file goes; empty means standard output
 	color   *choice
@@ -22,17 +22,21 @@ type outputFlags struct {
 	verbose bool
 }
 
-// addOutputFlags adds the flags of a report in one of the formats; the first is the default.
+// addOutputFlags adds the flags of a report in one of the formats.
 func addOutputFlags(c *cobra.Command, formats []string) *outputFlags {
-	o := &outputFlags{color: choiceFlag(c, "color", "auto", []string{"auto", "always", "never"}, "colour in text")}
+	o := &outputFlags{known: formats, color: addColor(c)}
 	f := c.Flags()
 	f.StringArrayVar(&o.formats, "format", nil,
 		"output `FORMAT[=FILE]`, repeatable: "+strings.Join(formats, ", ")+" (default "+formats[0]+")")
 	f.StringVar(&o.file, "output", "", "write to `FILE` instead of standard output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only what fails the run")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what is done")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say more of what is done")
 	complete(c, "format", formats)
 	return o
+}
+
+func addColor(c *cobra.Command) *choice {
+	return choiceFlag(c, "color", "WHEN", "auto", []string{"auto", "always", "never"}, "colour in text")
 }
 
 // colored reports whether text to w is coloured.
@@ -56,48 +60,89 @@ type target struct {
 	close  func(keep bool) error
 }
 
-// open opens every report that the flags ask for.
-func (o *outputFlags) open(stdout io.Writer, known []string) ([]*target, error) {
-	requests := o.formats
-	if len(requests) == 0 {
-		requests = []string{known[0]}
+// write opens every report that the flags ask for and has them filled. Files appear only if all went well.
+func (o *outputFlags) write(stdout io.Writer, fill func([]*target) error) error {
+	targets, err := o.open(stdout)
+	if err == nil {
+		err = fill(targets)
+	}
+	for _, t := range targets {
+		if closeErr := t.close(err == nil); err == nil {
+			err = closeErr
+		}
+	}
+	return unusable(err)
+}
+
+// each is a fill that prints one report after another.
+func each(print func(*target) error) func([]*target) error {
+	return func(targets []*target) error {
+		for _, t := range targets {
+			if err := print(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// open opens every report that the flags ask for; those before an error are returned with it.
+func (o *outputFlags) open(stdout io.Writer) ([]*target, error) {
+	requests, err := o.requests()
+	if err != nil {
+		return nil, err
 	}
 	var out []*target
-	stdoutTaken := false
 	for _, r := range requests {
-		format, file, named := strings.Cut(r, "=")
-		if !contains(known, format) {
-			return out, unusable(fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(known, ", ")))
-		}
-		if !named {
-			if stdoutTaken {
-				return out, unusable(fmt.Errorf("two formats for one place: write --format %s=FILE", format))
-			}
-			stdoutTaken, file = true, o.file
-		}
-		t, err := o.openTarget(format, file, stdout)
+		t, err := o.openTarget(r.format, r.file, stdout)
 		if err != nil {
 			return out, err
 		}
 		out = append(out, t)
 	}
-	if o.file != "" && !stdoutTaken {
-		return out, unusable(errors.New("--output needs a --format without a file"))
+	return out, nil
+}
+
+// request is one --format.
+type request struct{ format, file string }
+
+// requests reads the flags: known formats, each for a place of its own.
+func (o *outputFlags) requests() ([]request, error) {
+	formats := o.formats
+	if len(formats) == 0 {
+		formats = o.known[:1]
+	}
+	var out []request
+	taken := map[string]bool{}
+	unnamed := false
+	for _, s := range formats {
+		format, file, named := strings.Cut(s, "=")
+		if !slices.Contains(o.known, format) {
+			return nil, fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(o.known, ", "))
+		}
+		if named && file == "" {
+			return nil, fmt.Errorf("--format %s= names no file", format)
+		}
+		if !named {
+			file, unnamed = o.file, true
+		}
+		if file == "-" {
+			file = ""
+		}
+		if taken[file] {
+			return nil, fmt.Errorf("two formats for one place: write --format %s=FILE with a file of its own", format)
+		}
+		taken[file] = true
+		out = append(out, request{format, file})
+	}
+	if o.file != "" && !unnamed {
+		return nil, errors.New("--output needs a --format without a file")
 	}
 	return out, nil
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
 func (o *outputFlags) openTarget(format, file string, stdout io.Writer) (*target, error) {
-	if file == "" || file == "-" {
+	if file == "" {
 		width, _ := terminal(stdout)
 		buf := bufio.NewWriter(stdout)
 		return &target{
@@ -107,63 +152,11 @@ func (o *outputFlags) openTarget(format, file string, stdout io.Writer) (*target
 	}
 	f, err := createFile(file)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, err
 	}
 	buf := bufio.NewWriter(f)
 	return &target{format: format, w: buf, color: o.color.value == "always", close: func(keep bool) error {
-		return errors.Join(buf.Flush(), f.finish(keep))
+		err := buf.Flush()
+		return errors.Join(err, f.finish(keep && err == nil))
 	}}, nil
-}
-
-// pendingFile is a file that gets its name only when it is whole.
-type pendingFile struct {
-	*os.File
-	name string // empty when the file is written in place
-}
-
-// createFile starts a file beside the one that it will replace. What is no regular file, such as
-// /dev/stdout, is written in place.
-func createFile(name string) (*pendingFile, error) {
-	if resolved, err := filepath.EvalSymlinks(name); err == nil {
-		name = resolved
-	}
-	info, err := os.Stat(name)
-	switch {
-	case err == nil && info.IsDir():
-		return nil, fmt.Errorf("%s is a directory, not a file to write", name)
-	case err == nil && !info.Mode().IsRegular():
-		f, err := os.OpenFile(name, os.O_WRONLY, 0) //nolint:gosec // the user names the file
-		return &pendingFile{File: f}, err
-	}
-	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+strconv.Itoa(os.Getpid())+".tmp")
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // the user's umask decides who may read it
-	if err != nil {
-		if pe, ok := errors.AsType[*os.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("%s cannot be written: %w", name, err)
-	}
-	return &pendingFile{File: f, name: name}, nil
-}
-
-// finish gives the file its name, or removes it.
-func (f *pendingFile) finish(keep bool) error {
-	if err := f.Close(); f.name == "" || err != nil && !keep {
-		return err
-	} else if err != nil || !keep {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), f.name); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// closeAll finishes every report; keep says whether files get their names.
-func closeAll(targets []*target, keep bool) error {
-	var errs []error
-	for _, t := range targets {
-		errs = append(errs, t.close(keep))
-	}
-	return errors.Join(errs...)
 }

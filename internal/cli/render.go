@@ -40,7 +40,7 @@ profile with a template. The same input gives the same bytes. No create nonce is
 every create request has its own.`,
 		Example: `  kandev-podlint render template.yaml --show-owned
   kandev-podlint render profile.yaml --format json --output pod.json`,
-		Args: exactlyOne("TEMPLATE"),
+		Args: arguments(1, 1, "TEMPLATE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.run(c.Context(), args[0], c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -60,80 +60,112 @@ every create request has its own.`,
 	return c
 }
 
-// exactlyOne demands one argument and names it.
-func exactlyOne(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return nil
-		}
-		return unusable(fmt.Errorf("%s takes exactly one %s, not %d\nsee %s --help", c.CommandPath(), what, len(args), c.CommandPath()))
-	}
-}
-
 func (r *renderCommand) run(ctx context.Context, file string, in io.Reader, stdout, stderr io.Writer) error {
+	if err := r.checkShowOwned(); err != nil {
+		return unusable(err)
+	}
 	loaded, err := r.load(ctx, file, in, stderr)
 	if err != nil {
 		return err
 	}
 	objects, err := compose.Compose(loaded.Template, loaded.Profile, r.identity)
 	if err != nil {
-		return unusable(err)
+		return unusable(fmt.Errorf("%s: %w", loaded.File, err))
 	}
 	if r.nonce {
-		compose.SetNonce(objects.Pod, compose.NewNonce())
-		if objects.Claim != nil {
-			compose.SetNonce(objects.Claim, compose.NewNonce())
+		addNonces(objects)
+	}
+	if r.output.verbose {
+		sayProfile(stderr, loaded)
+	}
+	return r.output.write(stdout, each(func(t *target) error { return r.write(t, loaded.Template, objects) }))
+}
+
+// checkShowOwned refuses marks where they have no place: JSON knows no comments.
+func (r *renderCommand) checkShowOwned() error {
+	requests, err := r.output.requests()
+	if err != nil || !r.showOwned {
+		return err
+	}
+	for _, q := range requests {
+		if q.format != "yaml" {
+			return fmt.Errorf("--show-owned marks lines with comments, which %s has not: use --format yaml", q.format)
 		}
 	}
-	targets, err := r.output.open(stdout, renderFormats)
-	for _, target := range targets {
-		if err == nil {
-			err = r.write(target, loaded.Template, objects)
-		}
+	return nil
+}
+
+// addNonces gives each object a create nonce of its own.
+func addNonces(o compose.Objects) {
+	compose.SetNonce(o.Pod, compose.NewNonce())
+	if o.Claim != nil {
+		compose.SetNonce(o.Claim, compose.NewNonce())
 	}
-	if closeErr := closeAll(targets, err == nil); err == nil {
-		err = closeErr
-	}
-	return unusable(err)
+}
+
+// sayProfile says with which profile a template is composed.
+func sayProfile(w io.Writer, r *lint.FileResult) {
+	p := r.Profile.WithDefaults()
+	fmt.Fprintf(w, "%s: main container %s, platform %s, workspace %s\n", //nolint:errcheck // nothing depends on it
+		r.File, p.MainContainer, p.Platform, p.Workspace.Mode)
 }
 
 // load reads the template of a file. Errors in it are printed as lint prints them.
 func (r *renderCommand) load(ctx context.Context, file string, in io.Reader, stderr io.Writer) (*lint.FileResult, error) {
-	base, err := r.profile.base()
-	if err != nil {
+	o := lint.Options{WithoutPolicies: true, Stdin: in}
+	var err error
+	if o.Profile, err = r.profile.stated(); err != nil {
+		return nil, err
+	}
+	if o.Base, err = r.profile.base(); err != nil {
 		return nil, err
 	}
 	width, _ := terminal(stderr)
 	printer, err := report.New("text", stderr, report.Options{Color: r.output.colored(stderr), Width: width, Rules: lint.Rule})
 	if err != nil {
+		return nil, err
+	}
+	l := loader{file: file, printer: printer}
+	if err := lint.New(o).Paths(ctx, []string{file}, l.take); err != nil {
 		return nil, unusable(err)
 	}
-	var loaded *lint.FileResult
-	failed, code := false, ExitFindings
-	linter := lint.New(lint.Options{Base: base, Profile: r.profile.stated(), WithoutPolicies: true, Stdin: in})
-	err = linter.Paths(ctx, []string{file}, func(result lint.FileResult) error {
-		if result.Template != nil {
-			if loaded != nil {
-				return fmt.Errorf("%s holds more than one template: name a file", file)
-			}
-			loaded = &result
+	return l.only()
+}
+
+// loader keeps the one template of some files.
+type loader struct {
+	file    string // as the user named it
+	printer report.Printer
+
+	loaded           *lint.FileResult
+	failed, unusable bool
+}
+
+// take takes one file's result, and prints what keeps its template from being composed.
+func (l *loader) take(r lint.FileResult) error {
+	if r.Template != nil {
+		if l.loaded != nil {
+			return fmt.Errorf("%s holds more than one template, %s and %s: name one", l.file, l.loaded.File, r.File)
 		}
-		if result.Unusable {
-			code = ExitUnusable
-		}
-		result.Findings = slices.DeleteFunc(result.Findings, func(f finding.Finding) bool { return f.Severity != finding.Error })
-		failed = failed || len(result.Findings) > 0
-		return printer.File(result)
-	})
+		l.loaded = &r
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f finding.Finding) bool { return f.Severity != finding.Error })
+	l.failed = l.failed || len(r.Findings) > 0
+	l.unusable = l.unusable || r.Unusable
+	return l.printer.File(r)
+}
+
+// only returns the template, if there is one and it can be composed.
+func (l *loader) only() (*lint.FileResult, error) {
 	switch {
-	case err != nil:
-		return nil, unusable(err)
-	case failed:
-		return nil, &exitError{code: code, err: fmt.Errorf("%s cannot be composed", file)}
-	case loaded == nil:
-		return nil, unusable(fmt.Errorf("no template found in %s", file))
+	case l.unusable:
+		return nil, &exitError{code: ExitUnusable}
+	case l.failed:
+		return nil, &exitError{code: ExitFindings, err: fmt.Errorf("%s cannot be composed", l.file)}
+	case l.loaded == nil:
+		return nil, unusable(fmt.Errorf("no template found in %s", l.file))
 	}
-	return loaded, nil
+	return l.loaded, nil
 }
 
 // write prints the objects in the target's format.

@@ -19,8 +19,11 @@ func newRules() *cobra.Command {
 		Short: "List the rules, or explain one",
 		Example: `  kandev-podlint rules
   kandev-podlint rules workspace-grant-shape`,
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		Args: arguments(0, 1, "RULE"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
 			return ruleNames(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
@@ -35,7 +38,7 @@ func newRules() *cobra.Command {
 			return unusable(explainRule(w, format.value, r))
 		},
 	}
-	format = choiceFlag(c, "format", "text", []string{"text", "json"}, "output format")
+	format = choiceFlag(c, "format", "FORMAT", "text", []string{"text", "json"}, "output format")
 	return c
 }
 

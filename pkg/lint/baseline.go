@@ -19,8 +19,8 @@ const baselineVersion = 1
 
 // Baseline is the set of findings that were there before and are accepted for now.
 type Baseline struct {
-	dir     string // the baseline file's directory, which its entries' paths are relative to
-	entries map[baselineEntry]bool
+	relative *relative // to the baseline file's directory
+	entries  map[baselineEntry]bool
 }
 
 type baselineEntry struct {
@@ -36,7 +36,7 @@ type baselineFile struct {
 
 // NewBaseline starts an empty baseline that will be kept in a file.
 func NewBaseline(file string) *Baseline {
-	return &Baseline{dir: filepath.Dir(file), entries: map[baselineEntry]bool{}}
+	return &Baseline{relative: newRelative(filepath.Dir(file)), entries: map[baselineEntry]bool{}}
 }
 
 // ReadBaseline reads a baseline file.
@@ -64,13 +64,16 @@ func ReadBaseline(file string) (*Baseline, error) {
 	return b, nil
 }
 
-// Add accepts every finding of a file that may be suppressed.
-func (b *Baseline) Add(r FileResult) {
+// Accept moves every finding of a file that may be suppressed into the baseline.
+func (b *Baseline) Accept(r *FileResult) {
+	file := b.relative.of(r.File)
 	for i := range r.Findings {
 		if f := &r.Findings[i]; suppressible(f) {
-			b.entries[b.entry(f)] = true
+			b.entries[baselineEntry{file, f.Rule, f.Fingerprint}] = true
 		}
 	}
+	kept, n := b.apply(r.File, r.Findings)
+	r.Findings, r.Suppressed = kept, r.Suppressed+n
 }
 
 // Encode returns the baseline as its file holds it.
@@ -89,34 +92,19 @@ func (b *Baseline) Encode() ([]byte, error) {
 // Len is the number of accepted findings.
 func (b *Baseline) Len() int { return len(b.entries) }
 
-func (b *Baseline) entry(f *finding.Finding) baselineEntry {
-	return baselineEntry{File: relativeTo(b.dir, f.File), Rule: f.Rule, Fingerprint: f.Fingerprint}
-}
-
-// apply takes out what the baseline accepts.
-func (b *Baseline) apply(fs []finding.Finding) (kept []finding.Finding, suppressed int) {
-	if b == nil {
+// apply takes out of a file's findings what the baseline accepts.
+func (b *Baseline) apply(file string, fs []finding.Finding) (kept []finding.Finding, suppressed int) {
+	if b == nil || len(b.entries) == 0 || len(fs) == 0 {
 		return fs, 0
 	}
+	file = b.relative.of(file)
 	kept = fs[:0]
 	for _, f := range fs {
-		if suppressible(&f) && b.entries[b.entry(&f)] {
+		if suppressible(&f) && b.entries[baselineEntry{file, f.Rule, f.Fingerprint}] {
 			suppressed++
 			continue
 		}
 		kept = append(kept, f)
 	}
 	return kept, suppressed
-}
-
-// relativeTo writes a path with slashes, relative to a directory where that is possible.
-func relativeTo(dir, file string) string {
-	absDir, err1 := filepath.Abs(dir)
-	absFile, err2 := filepath.Abs(file)
-	if err1 == nil && err2 == nil {
-		if rel, err := filepath.Rel(absDir, absFile); err == nil {
-			return filepath.ToSlash(rel)
-		}
-	}
-	return filepath.ToSlash(filepath.Clean(file))
 }

@@ -1,16 +1,12 @@
 package lint
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
@@ -21,9 +17,9 @@ import (
 // Options say how to lint. The zero value lints with the pack, the defaults of a profile and whatever
 // configuration stands above each file.
 type Options struct {
-	// Profile's values, where set, win over a profile document's and the configuration's.
+	// Profile's values, where set, win over every other profile's.
 	Profile compose.Profile
-	// Base is the profile of templates that stand alone, where the configuration has none for them.
+	// Base is the profile of templates that stand alone. Its values, where set, win over the configuration's.
 	Base compose.Profile
 	// KubeVersion is the Kubernetes version meant, as 1.36; empty means the newest known.
 	KubeVersion string
@@ -33,7 +29,7 @@ type Options struct {
 	Config *Config
 	// Baseline takes out what it accepts; nil accepts nothing.
 	Baseline *Baseline
-	// WithoutPolicies leaves policies alone: only what keeps a template from being composed is found.
+	// WithoutPolicies finds only what keeps a template from being composed: no policies, and nothing taken out.
 	WithoutPolicies bool
 	// Stdin is read for the path "-".
 	Stdin io.Reader
@@ -56,290 +52,179 @@ func New(o Options) *Linter {
 	return &Linter{o: o, configs: configs{fixed: o.Config}}
 }
 
-// maxFileBytes bounds what is read of a file: a profile may hold more than its template.
-const maxFileBytes = 4 * compose.MaxTemplateBytes
-
-// Paths lints files, directories, globs and "-" and hands on each file's results in path order. It
-// stops at the first error, be it of a configuration or policy, of emit, or of the context; what is wrong
-// with a file is a finding, not an error.
-func (l *Linter) Paths(ctx context.Context, paths []string, emit func(FileResult) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	workers := runtime.GOMAXPROCS(0)
-	// The queue keeps the order and bounds how far the workers run ahead of emit.
-	queue := make(chan *job, 16*workers)
-	work := make(chan *job, 16*workers)
-	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			for j := range work {
-				j.results, j.err = l.source(ctx, j.source)
-				close(j.done)
-			}
-		})
-	}
-	running.Go(func() {
-		defer close(queue)
-		defer close(work)
-		walk(paths, func(s source) bool {
-			j := &job{source: s, done: make(chan struct{})}
-			select {
-			case <-ctx.Done():
-				return false
-			case queue <- j:
-				work <- j
-				return true
-			}
-		})
-	})
-	defer running.Wait()
-	return drain(ctx, cancel, queue, emit)
-}
-
-// job is one file on its way through the workers.
-type job struct {
-	source  source
-	results []FileResult
-	err     error
-	done    chan struct{}
-}
-
-// drain hands results on in order. After an error it lets the workers finish what they have.
-func drain(ctx context.Context, cancel context.CancelFunc, queue <-chan *job, emit func(FileResult) error) error {
-	var failed error
-	for j := range queue {
-		<-j.done
-		if failed == nil {
-			failed = j.err
-		}
-		for _, r := range j.results {
-			if failed == nil {
-				failed = emit(r)
-			}
-		}
-		if failed != nil {
-			cancel()
-		}
-	}
-	if failed == nil {
-		failed = ctx.Err()
-	}
-	return failed
-}
-
 // source lints one file.
 func (l *Linter) source(ctx context.Context, s source) ([]FileResult, error) {
-	name := s.path
-	if name == Stdin {
+	name, data, err := s.path, []byte(nil), s.err
+	switch {
+	case err != nil:
+	case s.path == Stdin:
 		name = StdinName
+		data, err = l.readStdin()
+	default:
+		data, err = readFile(ctx, s.path)
 	}
-	if s.err != nil {
-		return []FileResult{unreadable(name, s.err)}, nil
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	data, whole, err := l.read(s.path)
 	if err != nil {
 		return []FileResult{unreadable(name, plain(err))}, nil
-	}
-	if !whole && !s.named && !mentionsTemplate(data) {
-		return []FileResult{{File: name, Skipped: true}}, nil
 	}
 	return l.Bytes(ctx, name, data, s.named)
 }
 
-// read reads a file as far as a template could go; whole reports whether that was all of it.
-func (l *Linter) read(path string) (data []byte, whole bool, err error) {
-	var from io.Reader = l.o.Stdin
-	if path != Stdin {
-		f, err := os.Open(path) //nolint:gosec // the user names the file
-		if err != nil {
-			return nil, false, err
-		}
-		defer f.Close() //nolint:errcheck // opened for reading
-		if info, err := f.Stat(); err == nil {
-			data = make([]byte, 0, min(info.Size()+1, maxFileBytes+1))
-		}
-		from = f
-	}
-	if from == nil {
-		return nil, false, errors.New("there is no standard input")
-	}
-	buf := bytes.NewBuffer(data)
-	n, err := io.Copy(buf, io.LimitReader(from, maxFileBytes+1))
-	return buf.Bytes(), n <= maxFileBytes, err
-}
-
-// mentionsTemplate reports whether the start of a file too large to be a template names one.
-func mentionsTemplate(data []byte) bool {
-	head := data[:min(len(data), 64*1024)]
-	return bytes.Contains(head, []byte(compose.TemplateKind)) || bytes.Contains(head, []byte("pod_template_"))
-}
-
 // Bytes lints one file's content under a name. A named file must hold a template; another is skipped
-// when it does not.
+// when it does not. The error is a *ConfigError where the file's configuration cannot be used.
 func (l *Linter) Bytes(ctx context.Context, name string, data []byte, named bool) ([]FileResult, error) {
 	if len(data) > maxFileBytes {
-		_, violations := compose.ReadDocument(data)
-		return []FileResult{l.broken(name, data, violations)}, nil
+		return []FileResult{oversizedFile(name, data, named)}, nil
 	}
 	kind, doc, violations := compose.Recognize(data)
 	switch {
 	case kind == compose.KindOther && len(violations) == 0:
-		return []FileResult{l.other(name, data, named)}, nil
+		return []FileResult{withoutTemplate(name, data, named)}, nil
+	case doc == nil && !named && isForeign(name, data):
+		return []FileResult{skipped(name)}, nil
 	case doc == nil:
-		return []FileResult{l.broken(name, data, violations)}, nil
+		return []FileResult{broken(name, data, violations)}, nil
 	}
-	config, err := l.configs.forFile(l.onDisk(name))
+	config, err := l.configs.forFile(name)
 	if err != nil {
 		return nil, err
 	}
+	f := file{linter: l, config: config, name: name, data: data}
 	if kind == compose.KindProfile {
-		return l.profile(ctx, name, data, doc, config)
+		return f.lintProfile(ctx, doc)
 	}
-	base := Override(l.o.Base, config.profile(l.onDisk(name)))
-	r, err := l.template(ctx, name, data, doc, Override(base, l.o.Profile), config, nil)
+	r, err := f.lintTemplate(ctx, doc, nil, Override(Override(config.profile(name), l.o.Base), l.o.Profile), nil)
 	return []FileResult{r}, err
 }
 
-// onDisk is where a file's configuration is looked for: standard input's in the working directory.
-func (l *Linter) onDisk(name string) string {
-	if name == StdinName {
-		return "stdin"
-	}
-	return name
+// isForeign reports whether a file that cannot be read is none of ours: programs keep much in .json files
+// that is not quite JSON.
+func isForeign(name string, data []byte) bool {
+	return strings.EqualFold(filepath.Ext(name), ".json") && !mentionsTemplate(data)
 }
 
-// profile lints the template of a profile document.
-func (l *Linter) profile(ctx context.Context, name string, data []byte, doc *compose.Document, config *Config) ([]FileResult, error) {
-	p, violations := doc.ReadProfile()
-	if p == nil || p.Template == nil && p.TemplateFile == "" {
-		return []FileResult{l.broken(name, data, violations)}, nil
-	}
-	prof := Override(p.Profile, l.o.Profile)
-	if p.Template != nil {
-		r, err := l.template(ctx, name, data, p.Template, prof, config, violations)
-		return []FileResult{r}, err
-	}
-	own := l.broken(name, data, violations)
-	path := p.TemplateFile
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(name), path)
-	}
-	content, _, err := l.read(path)
-	if err != nil {
-		at := doc.Locate("config.pod_template_file")
-		if !doc.Has("config.pod_template_file") {
-			at = doc.Locate("pod_template_file")
-		}
-		r := unreadable(name, fmt.Errorf("the profile's pod_template_file %s: %w", p.TemplateFile, plain(err)))
-		setPlace(&r.Findings[0], at)
-		r.Content = data
-		r.Findings = append(r.Findings, own.Findings...)
-		return []FileResult{r}, nil
-	}
-	own.Templates = 0
-	t, faults := compose.ReadDocument(content)
-	if t == nil {
-		return []FileResult{own, l.broken(path, content, faults)}, nil
-	}
-	r, err := l.template(ctx, path, content, t, prof, config, nil)
-	return []FileResult{own, r}, err
+// file is one file that is being linted.
+type file struct {
+	linter *Linter
+	config *Config // nil where there is none
+	name   string
+	data   []byte
 }
 
-// template lints one template document. The violations are those that its profile has already.
-func (l *Linter) template(ctx context.Context, name string, data []byte, d *compose.Document, p compose.Profile,
-	config *Config, violations []compose.Violation,
+// lintTemplate lints one template document. Profile is the document of the profile that it stands in, nil
+// where it stands alone; violations are what that profile has already.
+func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p compose.Profile,
+	violations []compose.Violation,
 ) (FileResult, error) {
-	r := FileResult{File: name, Content: data, Templates: 1}
+	r := FileResult{File: f.name, Content: f.data, Templates: 1}
 	t, more := d.Template()
 	violations = append(violations, more...)
 	if t != nil {
 		r.Template, r.Profile = t.Spec, p
-		violations = append(violations, t.Style...)
-		violations = append(violations, t.Validate(p)...)
+		violations = slices.Concat(violations, t.Style, t.Validate(p))
 	}
 	for _, v := range violations {
 		r.Findings = append(r.Findings, fromViolation(v, d))
 	}
 	if t == nil {
-		l.finish(&r, nil)
+		finish(&r, nil)
 		return r, nil
 	}
-	if !l.o.WithoutPolicies {
-		if err := l.policies(ctx, &r, t, config); err != nil {
-			return r, err
-		}
+	if err := f.evaluate(ctx, &r, t); err != nil {
+		return r, err
 	}
-	l.takeOut(&r, d, config, t.Object)
-	l.finish(&r, t.Object)
+	f.takeOut(&r, t.Object, d, profile)
 	return r, nil
 }
 
-// policies adds what the policies find.
-func (l *Linter) policies(ctx context.Context, r *FileResult, t *compose.Template, config *Config) error {
-	evaluator, err := l.evaluators.get(ctx, l.policyDirs(config))
+// evaluate adds what the policies find.
+func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template) error {
+	if f.linter.o.WithoutPolicies {
+		return nil
+	}
+	evaluator, err := f.linter.evaluators.get(ctx, f.policyDirs())
 	if err != nil {
 		return err
 	}
 	p := r.Profile.WithDefaults()
 	found, err := evaluator.Eval(ctx, policy.Input{
-		Object: t.Object, MainContainer: p.MainContainer, KubeVersion: l.o.KubeVersion,
+		Object: t.Object, MainContainer: p.MainContainer, KubeVersion: f.linter.o.KubeVersion,
 		Platform: string(p.Platform), WorkspaceMode: string(p.Workspace.Mode),
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.File, err)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		r.Unusable = true
+		r.Findings = append(r.Findings, ownFinding(RulePolicyFailed, "a policy failed on this template: "+err.Error()))
 	}
-	for _, f := range found {
-		setPlace(&f, t.Document.Locate(f.Path))
-		r.Findings = append(r.Findings, f)
+	for _, x := range found {
+		setPlace(&x, t.Document.Locate(x.Path))
+		r.Findings = append(r.Findings, x)
 	}
 	return nil
 }
 
-// policyDirs lists the directories of a user's policies that count for a file.
-func (l *Linter) policyDirs(config *Config) []string {
-	return slices.Concat(config.policyDirs(), l.o.Policies)
+// policyDirs lists the directories of a user's policies that count for the file.
+func (f *file) policyDirs() []string {
+	return slices.Concat(f.config.PolicyDirs(), f.linter.o.Policies)
 }
 
-// takeOut removes what configuration, comments and baseline accept. Only findings that are still there
-// count as a use of a comment, so the configuration goes first.
-func (l *Linter) takeOut(r *FileResult, d *compose.Document, config *Config, object map[string]any) {
-	for i := range r.Findings {
-		r.Findings[i].File = r.File
+// takeOut removes what configuration, comments and baseline accept, and finishes the result. Only findings
+// that are still there count as a use of a comment, so the configuration goes first.
+func (f *file) takeOut(r *FileResult, object map[string]any, docs ...*compose.Document) {
+	finish(r, object)
+	if f.linter.o.WithoutPolicies {
+		return
 	}
-	fingerprints(r.Findings, object)
 	var n [3]int
-	r.Findings, n[0] = config.apply(r.File, r.Findings, l.o.Now)
-	r.Findings, n[1] = suppress(r.Findings, d, len(l.policyDirs(config)) > 0)
-	r.Findings, n[2] = l.o.Baseline.apply(r.Findings)
+	r.Findings, n[0] = f.config.apply(r.File, r.Findings, f.linter.o.Now)
+	r.Findings, n[1] = suppress(r.Findings, docs, len(f.policyDirs()) > 0)
+	r.Findings, n[2] = f.linter.o.Baseline.apply(r.File, r.Findings)
 	r.Suppressed += n[0] + n[1] + n[2]
+	finish(r, nil) // what is wrong with suppressions and excludes has come in
 }
 
-// broken is the result of a file whose template could not be read.
-func (l *Linter) broken(name string, data []byte, violations []compose.Violation) FileResult {
-	r := FileResult{File: name, Content: data}
-	for _, v := range violations {
-		r.Findings = append(r.Findings, fromViolation(v, nil))
-	}
-	l.finish(&r, nil)
-	return r
-}
-
-// finish completes and sorts the findings.
-func (l *Linter) finish(r *FileResult, object map[string]any) {
+// finish completes and sorts the findings; the object is the document that their paths lead into.
+func finish(r *FileResult, object map[string]any) {
 	for i := range r.Findings {
-		r.Findings[i].File = r.File
-		if r.Findings[i].Source != finding.User {
-			r.Findings[i].Docs = DocsURL(r.Findings[i].Rule)
+		f := &r.Findings[i]
+		f.File = r.File
+		if f.Docs == "" && f.Source != finding.User {
+			f.Docs = DocsURL(f.Rule)
 		}
 	}
 	finding.Sort(r.Findings)
 	fingerprints(r.Findings, object)
 }
 
-// other is the result of a file that holds no template.
-func (l *Linter) other(name string, data []byte, named bool) FileResult {
+// broken is the result of a file whose template could not be read.
+func broken(name string, data []byte, violations []compose.Violation) FileResult {
+	r := FileResult{File: name, Content: data}
+	for _, v := range violations {
+		r.Findings = append(r.Findings, fromViolation(v, nil))
+	}
+	finish(&r, nil)
+	return r
+}
+
+// oversizedFile is the result of a file that no template or profile needs.
+func oversizedFile(name string, data []byte, named bool) FileResult {
+	if !named && !mentionsTemplate(data) {
+		return skipped(name)
+	}
+	r := unusable(name, data, compose.RuleDocumentSize,
+		fmt.Sprintf("the file has more than %d bytes; a template may have %d", maxFileBytes, compose.MaxTemplateBytes))
+	r.Unusable = false
+	return r
+}
+
+// withoutTemplate is the result of a file that holds no template.
+func withoutTemplate(name string, data []byte, named bool) FileResult {
 	if !named {
-		return FileResult{File: name, Skipped: true}
+		return skipped(name)
 	}
 	rule, message := RuleMissing, "the file holds neither a PodTemplate nor a profile with a template"
 	if _, v := compose.ReadDocument(data); len(v) > 0 && v[0].Rule == compose.RuleDocumentEmpty {
@@ -348,16 +233,35 @@ func (l *Linter) other(name string, data []byte, named bool) FileResult {
 	return unusable(name, data, rule, message)
 }
 
-// unreadable is the result of a file that could not be read.
+func skipped(name string) FileResult { return FileResult{File: name, Skipped: true} }
+
+// unreadable is the result of a file that could not be read. It has no place to show.
 func unreadable(name string, err error) FileResult {
-	return unusable(name, nil, RuleUnreadable, "cannot be read: "+err.Error())
+	r := unusable(name, nil, RuleUnreadable, "cannot be read: "+err.Error())
+	setPlace(&r.Findings[0], compose.Range{})
+	return r
 }
 
 // unusable is the result of an input that is none.
 func unusable(name string, data []byte, rule, message string) FileResult {
+	r := FileResult{File: name, Content: data, Unusable: true, Findings: []finding.Finding{ownFinding(rule, message)}}
+	finish(&r, nil)
+	return r
+}
+
+// ownFinding is a finding about a whole file, with the remedy of its rule.
+func ownFinding(rule, message string) finding.Finding {
 	r, _ := Rule(rule)
-	return FileResult{File: name, Content: data, Unusable: true, Findings: []finding.Finding{{
-		Rule: rule, Severity: r.Severity, Source: r.Source, File: name,
-		Message: message, Remediation: r.Remedy, Docs: DocsURL(rule), Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
-	}}}
+	return finding.Finding{
+		Rule: rule, Severity: r.Severity, Source: r.Source, Message: message, Remediation: remedyOf(r),
+		Line: 1, Column: 1, EndLine: 1, EndColumn: 1,
+	}
+}
+
+// remedyOf writes a rule's remedy as findings have it: a clause, not a sentence.
+func remedyOf(r finding.Rule) string {
+	if r.Remedy == "" {
+		return ""
+	}
+	return strings.ToLower(r.Remedy[:1]) + strings.TrimSuffix(r.Remedy[1:], ".")
 }

@@ -19,6 +19,8 @@ const (
 	RuleSuppressionForbidden = "suppression-forbidden"
 	RuleSuppressionUnused    = "suppression-unused"
 	RuleExcludeExpired       = "exclude-expired"
+	RuleConfig               = "configuration"
+	RulePolicyFailed         = "policy-failed"
 )
 
 // docsBase is where each rule's page stands.
@@ -77,9 +79,19 @@ template:
 
 const goodSuppression = "# kandev-podlint:ignore host-namespace the profiler needs the node's processes"
 
+// exampleConfig is a configuration with one exclude.
+func exampleConfig(expires string) string {
+	return `# .kandev-podlint.yaml
+exclude:
+- rules: [host-namespace]
+  files: ["tools/**"]
+  reason: the profiler needs the node's processes
+  expires: ` + expires + "\n"
+}
+
 func ownRule(r finding.Rule) finding.Rule {
 	if r.Source == "" {
-		r.Source, r.Group = finding.Config, "Suppressions"
+		r.Source, r.Group = finding.Config, "Suppressions and configuration"
 	}
 	if r.Good == "" {
 		r.Good = suppressionExample(goodSuppression)
@@ -130,6 +142,20 @@ var ownRules = []finding.Rule{
 		Name: RuleExcludeExpired, Title: "An exclude has not expired", Severity: finding.Warning,
 		Description: "An exclude with an expiry was meant for a time. Past it, what it took out is reported again.",
 		Remedy:      "Mend the template, or renew the exclude with a new date and reason.",
-		Bad:         "# a finding that only an exclude with a past date would take out\n",
+		Bad:         exampleConfig("2020-01-31"),
+		Good:        exampleConfig("2099-12-31"),
+	}),
+	ownRule(finding.Rule{
+		Name: RuleConfig, Title: "The configuration can be used", Severity: finding.Error,
+		Description: "A configuration that says something else than its author meant would hide findings or invent them. The files below it are not checked until it is right.",
+		Remedy:      "Correct the configuration file.",
+		Bad:         "# .kandev-podlint.yaml\nrules:\n  root-user: critical\n",
+		Good:        "# .kandev-podlint.yaml\nrules:\n  root-user: error\n",
+	}),
+	ownRule(finding.Rule{
+		Name: RulePolicyFailed, Title: "Policies can judge every template", Severity: finding.Error,
+		Description: "A policy that fails on a template has not judged it. Saying nothing about it would look like a pass.",
+		Remedy:      "Correct the policy; kandev-podlint policy test runs its unit tests.",
+		Bad:         "# two rules of a policy that give one name two values for the same template\n",
 	}),
 }

@@ -2,15 +2,12 @@ package lint
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Stdin is the path that stands for standard input, and StdinName is how findings call it.
@@ -30,146 +27,133 @@ type source struct {
 // names of one directory and its parents at a time.
 func walk(paths []string, visit func(source) bool) {
 	w := &walker{visit: visit, seen: map[string]bool{}, named: map[string]bool{}}
-	sources := expand(paths)
-	for _, s := range sources {
-		w.named[filepath.Clean(s.path)] = s.named
+	roots := expand(paths)
+	for _, r := range roots {
+		abs := absolute(r.path)
+		w.named[abs] = w.named[abs] || r.named
 	}
-	for _, p := range sources {
-		if !w.path(p) {
+	for _, r := range roots {
+		if !w.root(r) {
 			return
 		}
 	}
 }
 
-// expand replaces globs by what they match, and sorts what is named.
-func expand(paths []string) []source {
-	var out []source
-	for _, p := range paths {
-		out = append(out, expandOne(p)...)
-	}
-	slices.SortStableFunc(out, func(a, b source) int { return strings.Compare(a.path, b.path) })
-	return out
-}
-
-func expandOne(p string) []source {
-	if p == Stdin || !strings.ContainsAny(p, "*?[{") {
-		return []source{{path: p, named: true}}
-	}
-	if _, err := os.Lstat(p); err == nil {
-		return []source{{path: p, named: true}}
-	}
-	matches, err := doublestar.FilepathGlob(p)
-	switch {
-	case err != nil:
-		return []source{{path: p, err: fmt.Errorf("not a glob: %w", err)}}
-	case len(matches) == 0:
-		return []source{{path: p, err: errors.New("no file matches this glob")}}
-	}
-	out := make([]source, 0, len(matches))
-	for _, m := range matches {
-		out = append(out, source{path: m})
-	}
-	return out
-}
-
 type walker struct {
 	visit func(source) bool
-	seen  map[string]bool // directories walked and files named, cleaned
-	named map[string]bool // what the user named, cleaned: it stays so where a directory is named too
+	seen  map[string]bool // roots visited, absolute
+	named map[string]bool // what the user named, absolute: it stays so where a directory is named too
 }
 
-// path visits one named path; it reports whether to go on.
-func (w *walker) path(s source) bool {
-	if s.err != nil {
-		return w.visit(s)
+// root visits one named path; it reports whether to go on.
+func (w *walker) root(r root) bool {
+	if r.err != nil || r.path == Stdin {
+		return w.once(r.path) || w.visit(r.source)
 	}
-	clean := filepath.Clean(s.path)
-	if w.covered(clean) {
+	abs := absolute(r.path)
+	if w.covered(abs) {
 		return true
 	}
-	w.seen[clean] = true
-	if s.path == Stdin {
-		return w.visit(s)
-	}
-	info, err := os.Stat(s.path)
+	w.seen[abs] = true
 	switch {
-	case err != nil:
-		return w.visit(source{path: s.path, named: true, err: plain(err)})
-	case info.IsDir():
-		return w.dir(s.path)
-	case !s.named && !hasTemplateExtension(s.path):
+	case r.mode.IsDir():
+		return w.dir(r.path, abs)
+	case !w.named[abs] && !hasTemplateExtension(r.path):
 		return true
 	}
-	return w.visit(source{path: s.path, named: s.named, err: irregular(s.path, info)})
+	return w.visit(source{path: r.path, named: w.named[abs], err: irregular(r.path, r.mode)})
+}
+
+// once reports whether a path that is no file was visited before, and notes that it is now.
+func (w *walker) once(path string) bool {
+	seen := w.seen[path]
+	w.seen[path] = true
+	return seen
 }
 
 // covered reports whether a path was visited already, itself or with a directory above it.
-func (w *walker) covered(clean string) bool {
-	for p := clean; ; p = filepath.Dir(p) {
-		if w.seen[p] {
+func (w *walker) covered(abs string) bool {
+	for {
+		if w.seen[abs] {
 			return true
 		}
-		if parent := filepath.Dir(p); parent == p {
+		parent := filepath.Dir(abs)
+		if parent == abs {
 			return false
 		}
+		abs = parent
 	}
 }
 
 // dir visits what a directory holds, ordered as the paths below it sort.
-func (w *walker) dir(dir string) bool {
+func (w *walker) dir(dir, abs string) bool {
 	entries, err := readDir(dir)
 	if err != nil {
 		return w.visit(source{path: dir, named: true, err: plain(err)})
 	}
-	for _, name := range entries {
-		p := joinAsGiven(dir, strings.TrimSuffix(name, string(filepath.Separator)))
-		if strings.HasSuffix(name, string(filepath.Separator)) {
-			if !w.dir(p) {
-				return false
-			}
-			continue
-		}
-		if !w.file(p) {
+	for _, e := range entries {
+		if !w.entry(joinAsGiven(dir, e.name), filepath.Join(abs, e.name), e.mode) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walker) file(p string) bool {
-	named := w.named[filepath.Clean(p)]
-	info, err := os.Stat(p)
-	switch {
-	case err != nil:
-		return w.visit(source{path: p, named: named, err: plain(err)})
-	case info.IsDir(): // a symbolic link: following it could go round in circles
+// entry visits one entry of a directory, unless it was named and visited already.
+func (w *walker) entry(path, abs string, mode fs.FileMode) bool {
+	if w.seen[abs] {
 		return true
 	}
-	return w.visit(source{path: p, named: named, err: irregular(p, info)})
+	if mode.IsDir() {
+		return w.dir(path, abs)
+	}
+	s := source{path: path, named: w.named[abs]}
+	if !mode.IsRegular() {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			s.err = plain(err)
+		case info.IsDir(): // a symbolic link: following it could go round in circles
+			return true
+		default:
+			s.err = irregular(path, info.Mode())
+		}
+	}
+	return w.visit(s)
 }
 
-// readDir returns the names of a directory's templates-to-be and, with a separator at the end, of its
-// directories, ordered as their paths sort.
-func readDir(dir string) ([]string, error) {
+// dirEntry is a directory, or a file that may hold a template.
+type dirEntry struct {
+	name string
+	mode fs.FileMode // its type only, that of the link for a symbolic link
+}
+
+// sortKey orders entries as the paths of all files below them sort.
+func (e dirEntry) sortKey() string {
+	if e.mode.IsDir() {
+		return e.name + string(filepath.Separator)
+	}
+	return e.name
+}
+
+// readDir returns the directories in a directory, Git's own aside, and its templates-to-be: no configuration.
+func readDir(dir string) ([]dirEntry, error) {
 	f, err := os.Open(dir) //nolint:gosec // the user names the directory
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // opened for reading
-	var names []string
+	var out []dirEntry
 	for {
 		entries, err := f.ReadDir(1024)
 		for _, e := range entries {
-			switch {
-			case e.IsDir() && e.Name() != ".git":
-				names = append(names, e.Name()+string(filepath.Separator))
-			case !e.IsDir() && hasTemplateExtension(e.Name()):
-				names = append(names, e.Name())
+			if isOfInterest(e) {
+				out = append(out, dirEntry{e.Name(), e.Type()})
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			slices.Sort(names)
-			return names, nil
+			slices.SortFunc(out, func(a, b dirEntry) int { return strings.Compare(a.sortKey(), b.sortKey()) })
+			return out, nil
 		}
 		if err != nil {
 			return nil, err
@@ -177,9 +161,19 @@ func readDir(dir string) ([]string, error) {
 	}
 }
 
-// joinAsGiven keeps a leading "./", so that paths are printed as the user gave them.
+func isOfInterest(e fs.DirEntry) bool {
+	if e.IsDir() {
+		return e.Name() != ".git"
+	}
+	return e.Name() != ConfigName && hasTemplateExtension(e.Name())
+}
+
+// joinAsGiven keeps a path as the user gave it: a leading "./" stays, but "." alone is not written out.
 func joinAsGiven(dir, name string) string {
-	if strings.HasSuffix(dir, string(filepath.Separator)) {
+	switch {
+	case dir == ".":
+		return name
+	case os.IsPathSeparator(dir[len(dir)-1]):
 		return dir + name
 	}
 	return dir + string(filepath.Separator) + name
@@ -193,24 +187,14 @@ func hasTemplateExtension(name string) bool {
 	return false
 }
 
-// irregular refuses what could block or never end. A shell's process substitution is a pipe that does end.
-func irregular(p string, info fs.FileInfo) error {
-	mode := info.Mode()
-	switch {
-	case mode.IsRegular(), strings.HasPrefix(p, "/dev/fd/"), strings.HasPrefix(p, "/proc/self/fd/"), p == "/dev/stdin":
-		return nil
-	case mode&fs.ModeNamedPipe != 0:
-		return errors.New("a named pipe, which could wait for ever; use - to read standard input")
-	case mode&fs.ModeSocket != 0:
-		return errors.New("a socket, not a file")
+// absolute tells whether two paths are one. Where the working directory is gone, the path must do.
+func absolute(path string) string {
+	if path == Stdin {
+		return path
 	}
-	return errors.New("a device, not a file")
-}
-
-// plain drops the operation and path from a file error: the finding names the file already.
-func plain(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.Clean(path)
 	}
-	return err
+	return abs
 }

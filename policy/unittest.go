@@ -78,10 +78,10 @@ func Test(ctx context.Context, paths ...string) (*TestReport, error) {
 	}
 	defer store.Abort(ctx, txn)
 	compiler := ast.NewCompiler(). //nolint:staticcheck // a capability left out is only "undefined"; this says that the built-in is unsafe
-		WithCapabilities(capabilities()).
-		WithUnsafeBuiltins(unsafeBuiltins()).
-		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
-		WithEnablePrintStatements(true)
+					WithCapabilities(capabilities()).
+					WithUnsafeBuiltins(unsafeBuiltins()).
+					WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
+					WithEnablePrintStatements(true)
 	if compiler.Compile(modules); compiler.Failed() {
 		return nil, policyError(compiler.Errors)
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,13 +16,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/util"
 
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
 
 // Entry points of package main and the severity of what they yield; conftest knows the same names.
 var (
-	errorRule   = regexp.MustCompile(`^(deny|violation)(_[a-zA-Z0-9]+)*$`)
-	warningRule = regexp.MustCompile(`^warn(_[a-zA-Z0-9]+)*$`)
+	errorRule   = lazyregexp.New(`^(deny|violation)(_[a-zA-Z0-9]+)*$`)
+	warningRule = lazyregexp.New(`^warn(_[a-zA-Z0-9]+)*$`)
 )
 
 // addUser compiles a user's policies with the pack's modules and asks them for findings too.
@@ -42,8 +42,8 @@ func (e *Evaluator) addUser(ctx context.Context, modules map[string]*ast.Module,
 	}
 	defer e.store.Abort(ctx, txn)
 	compiler := ast.NewCompiler(). //nolint:staticcheck // a capability left out is only "undefined"; this says that the built-in is unsafe
-		WithUnsafeBuiltins(unsafeBuiltins()).
-		WithPathConflictsCheck(storage.NonEmpty(ctx, e.store, txn))
+					WithUnsafeBuiltins(unsafeBuiltins()).
+					WithPathConflictsCheck(storage.NonEmpty(ctx, e.store, txn))
 	if err := e.compile(modules, compiler); err != nil {
 		return err
 	}
@@ -211,9 +211,9 @@ func (e *Evaluator) addEntryPoints(user map[string]*ast.Module) {
 // severityOf gives the severity of what a rule of package main yields, or "" where it is no entry point.
 func severityOf(rule string) finding.Severity {
 	switch {
-	case errorRule.MatchString(rule):
+	case errorRule().MatchString(rule):
 		return finding.Error
-	case warningRule.MatchString(rule):
+	case warningRule().MatchString(rule):
 		return finding.Warning
 	}
 	return ""

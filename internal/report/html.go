@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 	"github.com/kandev/kandev-podlint/pkg/lint"
@@ -15,7 +16,7 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageSource)) })
 
 // html prints one page that needs nothing else: no script, no font, no image, no request.
 type html struct {
@@ -80,7 +81,7 @@ func (h *html) File(r lint.FileResult) error {
 func (h *html) Close(s lint.Summary) error {
 	page := htmlPage{Summary: summaryLine(s), Version: visible(h.options.ToolVersion), Filters: htmlFilters(s), Files: h.files}
 	out := newStream(h.w)
-	if err := pageTemplate.Execute(out, page); err != nil {
+	if err := pageTemplate().Execute(out, page); err != nil {
 		return err
 	}
 	return out.Flush()

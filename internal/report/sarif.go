@@ -4,9 +4,9 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 	"github.com/kandev/kandev-podlint/pkg/lint"
 )
@@ -25,7 +25,7 @@ func newSARIF(w io.Writer, o Options) Printer { return &sarif{w: w, options: o} 
 func (p *sarif) Close(lint.Summary) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: toolName, Version: p.options.ToolVersion, InformationURI: toolURI, Rules: []sarifRule{}}
-	if semver.MatchString(p.options.ToolVersion) {
+	if semver().MatchString(p.options.ToolVersion) {
 		run.Tool.Driver.SemanticVersion = strings.TrimPrefix(p.options.ToolVersion, "v")
 	}
 	index := map[string]int{}
@@ -41,7 +41,7 @@ func (p *sarif) Close(lint.Summary) error {
 	return writeJSON(p.w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+var semver = lazyregexp.New(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
 // rule describes the rule of its first finding. A rule outside the catalogue (a user's) has only its name.
 func (p *sarif) rule(f finding.Finding) sarifRule {

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
@@ -67,7 +68,7 @@ const (
 
 // Rules returns the catalogue of this package's rules, sorted by name.
 func Rules() []finding.Rule {
-	rules := slices.Concat(documentRules, ownershipRules, grantRules, apiRules)
+	rules := slices.Concat(documentRules(), ownershipRules(), grantRules(), apiRules())
 	slices.SortFunc(rules, func(a, b finding.Rule) int {
 		if a.Name < b.Name {
 			return -1
@@ -78,15 +79,13 @@ func Rules() []finding.Rule {
 }
 
 // ruleByName serves the severity and source of a violation.
-var ruleByName = func() map[string]finding.Rule {
+var ruleByName = sync.OnceValue(func() map[string]finding.Rule {
 	m := map[string]finding.Rule{}
-	for _, list := range [][]finding.Rule{documentRules, ownershipRules, grantRules, apiRules} {
-		for _, r := range list {
-			m[r.Name] = r
-		}
+	for _, r := range Rules() {
+		m[r.Name] = r
 	}
 	return m
-}()
+})
 
 // podDocs is where Kubernetes documents the fields of a Pod.
 const podDocs = "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/"

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 // The API server and kubectl read YAML 1.1 as go-yaml v2 resolves it. The node parser beneath
@@ -31,7 +32,7 @@ var yaml11Words = map[string]any{
 }
 
 // yaml11Float is what YAML 1.1 calls a float, once digit separators are gone.
-var yaml11Float = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+var yaml11Float = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
 // scalarValue returns the value of a scalar node: nil, bool, int64, uint64, float64, json.Number or string.
 func scalarValue(n *yaml.Node) (any, error) {
@@ -120,7 +121,7 @@ func resolveNumber(s string) any {
 	if u, err := strconv.ParseUint(plain, 0, 64); err == nil {
 		return u
 	}
-	if yaml11Float.MatchString(plain) {
+	if yaml11Float().MatchString(plain) {
 		if f, err := strconv.ParseFloat(plain, 64); err == nil {
 			return f
 		}

@@ -2,28 +2,29 @@ package compose
 
 import (
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 // yamlError takes the YAML reader's error apart.
-var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+var yamlError = lazyregexp.New(`^(?:yaml: )?(?:line (\d+): )?`)
 
 // unplaced are the errors for which the YAML reader names the line of an enclosing list or object, or none.
-var unplaced = regexp.MustCompile(`did not find expected (key|node content|<|'-'|',')|^unknown anchor|%YAML|%TAG|tag handle`)
+var unplaced = lazyregexp.New(`did not find expected (key|node content|<|'-'|',')|^unknown anchor|%YAML|%TAG|tag handle`)
 
 // syntaxError turns the YAML reader's error into a violation at the line where it arose.
 func (d *Document) syntaxError(dec *yaml.Decoder, err error) Violation {
-	m := yamlError.FindStringSubmatch(err.Error())
+	m := yamlError().FindStringSubmatch(err.Error())
 	text := strings.TrimPrefix(err.Error(), m[0])
 	line, convErr := strconv.Atoi(m[1])
 	if convErr != nil {
 		line = 1
 	}
-	if unplaced.MatchString(text) {
+	if unplaced().MatchString(text) {
 		line = max(failureLine(dec, err), 1)
 	}
 	for line > 1 && d.lines.isBlankLine(line) { // the end of the text says nothing to a reader

@@ -31,7 +31,7 @@ func (v Violation) String() string {
 
 // violation starts a Violation with what the rule's catalogue entry says.
 func violation(rule string, at *field.Path, container, detail, remedy string) Violation {
-	r := ruleByName[rule]
+	r := ruleByName()[rule]
 	return Violation{
 		Rule: rule, Severity: r.Severity, Source: r.Source,
 		Path: at, Container: container, Detail: detail, Remedy: remedy,

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
@@ -119,6 +120,7 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 	violations []compose.Violation,
 ) (FileResult, error) {
 	r := FileResult{File: f.name, Content: f.data, Templates: 1}
+	evaluator := f.evaluator(ctx)
 	t, more := d.Template()
 	violations = append(violations, more...)
 	if t != nil {
@@ -132,24 +134,37 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 		finish(&r, nil)
 		return r, nil
 	}
-	if err := f.evaluate(ctx, &r, t); err != nil {
+	if err := f.evaluate(ctx, &r, t, evaluator); err != nil {
 		return r, err
 	}
 	f.takeOut(&r, t.Object, d, profile)
 	return r, nil
 }
 
-// evaluate adds what the policies find.
-func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template) error {
+// evaluator starts to compile the file's policies, where that is still to be done, and returns the function
+// that waits for them: the template is read and checked meanwhile.
+func (f *file) evaluator(ctx context.Context) func() (*policy.Evaluator, error) {
 	if f.linter.o.WithoutPolicies {
 		return nil
 	}
-	evaluator, err := f.linter.evaluators.get(ctx, f.policyDirs())
+	get := sync.OnceValues(func() (*policy.Evaluator, error) { return f.linter.evaluators.get(ctx, f.policyDirs()) })
+	go get() //nolint:errcheck // whoever needs the evaluator gets the error
+	return get
+}
+
+// evaluate adds what the policies find.
+func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template,
+	evaluator func() (*policy.Evaluator, error),
+) error {
+	if evaluator == nil {
+		return nil
+	}
+	e, err := evaluator()
 	if err != nil {
 		return err
 	}
 	p := r.Profile.WithDefaults()
-	found, err := evaluator.Eval(ctx, policy.Input{
+	found, err := e.Eval(ctx, policy.Input{
 		Object: t.Object, MainContainer: p.MainContainer, KubeVersion: f.linter.o.KubeVersion,
 		Platform: string(p.Platform), WorkspaceMode: string(p.Workspace.Mode),
 	})

@@ -7,9 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 	"github.com/kandev/kandev-podlint/pkg/compose"
 )
 
@@ -82,10 +82,10 @@ func plain(err error) error {
 }
 
 // templateMention is what a template or profile holds somewhere near its start.
-var templateMention = regexp.MustCompile(`(?i)kind["']?\s*:\s*["']?podtemplates?\b|pod_template_(yaml|file)["']?\s*:`)
+var templateMention = lazyregexp.New(`(?i)kind["']?\s*:\s*["']?podtemplates?\b|pod_template_(yaml|file)["']?\s*:`)
 
 // mentionsTemplate reports whether a file that cannot be read whole was meant to hold a template.
 func mentionsTemplate(data []byte) bool {
 	head := data[:min(len(data), 64*1024)]
-	return templateMention.Match(bytes.ReplaceAll(head, []byte{0}, nil)) // UTF-16 too
+	return templateMention().Match(bytes.ReplaceAll(head, []byte{0}, nil)) // UTF-16 too
 }

@@ -27,7 +27,7 @@ func TestCatalogue(t *testing.T) {
 
 // The examples of this package's own rules that a template can show.
 func TestOwnExamples(t *testing.T) {
-	for _, r := range ownRules {
+	for _, r := range ownRules() {
 		if !strings.Contains(r.Bad, "PodTemplate") {
 			continue
 		}

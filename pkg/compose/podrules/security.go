@@ -2,7 +2,6 @@ package podrules
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 const maxSysctlName = 253
@@ -21,7 +22,7 @@ var (
 	// seLinuxPolicies lacks MountOption, whose feature gate (SELinuxMount) is off.
 	seLinuxPolicies = []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyRecursive}
 
-	sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+	sysctlName = lazyregexp.New(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 	// ipcSysctls are the names in the kernel's IPC namespace, besides everything below fs.mqueue.
 	ipcSysctls = []string{
 		"kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm",
@@ -132,8 +133,8 @@ func (c *checker) sysctls(sc *field.Path, sysctls []corev1.Sysctl) {
 		switch {
 		case name == "":
 			c.required(p.Child("name"), "")
-		case len(name) > maxSysctlName || !sysctlName.MatchString(name):
-			c.invalid(p.Child("name"), name, fmt.Sprintf("must have at most %d characters and match regex %s", maxSysctlName, sysctlName))
+		case len(name) > maxSysctlName || !sysctlName().MatchString(name):
+			c.invalid(p.Child("name"), name, fmt.Sprintf("must have at most %d characters and match regex %s", maxSysctlName, sysctlName()))
 		case seen.Has(name):
 			c.duplicate(p.Child("name"), name)
 		}

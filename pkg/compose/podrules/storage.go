@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 // This file holds the volumes of storage systems that Kubernetes names itself, most of them from before
@@ -28,11 +30,11 @@ const (
 // iscsiNames are the three forms of an iSCSI qualified name, by the prefix that tells them apart.
 var iscsiNames = []struct {
 	prefix string
-	form   *regexp.Regexp
+	form   func() *regexp.Regexp
 }{
-	{"iqn", regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`)},
-	{"eui", regexp.MustCompile(`^eui.[[:alnum:]]{16}$`)},
-	{"naa", regexp.MustCompile(`^naa.[[:alnum:]]{32}$`)},
+	{"iqn", lazyregexp.New(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`)},
+	{"eui", lazyregexp.New(`^eui.[[:alnum:]]{16}$`)},
+	{"naa", lazyregexp.New(`^naa.[[:alnum:]]{32}$`)},
 }
 
 var (
@@ -94,7 +96,7 @@ func (c *checker) lun(p *field.Path, lun int32) {
 func (c *checker) iscsiName(p *field.Path, name, value string) {
 	for _, kind := range iscsiNames {
 		if strings.HasPrefix(value, kind.prefix) {
-			if !kind.form.MatchString(value) {
+			if !kind.form().MatchString(value) {
 				c.invalid(p.Child(name), value, "must be valid format")
 			}
 			return

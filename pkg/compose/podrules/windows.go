@@ -2,11 +2,12 @@ package podrules
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 const (
@@ -21,9 +22,9 @@ const (
 var (
 	osNames = []corev1.OSName{corev1.Linux, corev1.Windows}
 
-	controlCharacters = regexp.MustCompile(`[[:cntrl:]]+`)
-	netBIOSName       = regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
-	dnsDomain         = regexp.MustCompile(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+	controlCharacters = lazyregexp.New(`[[:cntrl:]]+`)
+	netBIOSName       = lazyregexp.New(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
+	dnsDomain         = lazyregexp.New(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
 )
 
 func isWindows(spec *corev1.PodSpec) bool {
@@ -179,7 +180,7 @@ func userNameProblems(name string) []string {
 	switch {
 	case name == "":
 		return []string{" cannot be an empty string"}
-	case controlCharacters.MatchString(name):
+	case controlCharacters().MatchString(name):
 		return []string{" cannot contain control characters"}
 	case strings.Count(name, `\`) > 1:
 		return []string{" cannot contain more than one backslash"}
@@ -192,7 +193,7 @@ func userNameProblems(name string) []string {
 	if len(domain) >= maxUserDomain {
 		problems = append(problems, fmt.Sprintf("'s Domain length must be under %d characters", maxUserDomain))
 	}
-	if found && !netBIOSName.MatchString(domain) && !dnsDomain.MatchString(domain) {
+	if found && !netBIOSName().MatchString(domain) && !dnsDomain().MatchString(domain) {
 		problems = append(problems, "'s Domain doesn't match the NetBios nor the DNS format")
 	}
 	if user == "" {

@@ -47,7 +47,9 @@ cover:
 	go test -timeout 30m -coverprofile coverage.out -coverpkg ./pkg/...,./policy/... ./...
 	go tool cover -func coverage.out | tail -n 1
 
+# The pages come from the catalogue, so the catalogue comes first.
 generate:
+	go generate ./policy
 	go generate ./...
 
 snapshot:

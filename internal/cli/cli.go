@@ -90,10 +90,10 @@ with an error; 130 interrupted; 141 the output was closed.`,
 // terminal returns the width of a writer's terminal, and whether it is one.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) { //nolint:gosec // a file descriptor fits an int
+	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
 	}
-	width, _, err := term.GetSize(int(f.Fd())) //nolint:gosec // likewise
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0, true
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if binaries, err = os.MkdirTemp("", "podlint"); err != nil {
 		panic(err)
 	}
-	_ = os.Chmod(binaries, 0o755) //nolint:gosec // another user runs what is in it
+	_ = os.Chmod(binaries, 0o755)
 	code := m.Run()
 	_ = os.RemoveAll(binaries)
 	os.Exit(code)
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func build(name string, args ...string) (string, error) {
 	file := filepath.Join(binaries, name)
 	args = append(append([]string{"build", "-o", file}, args...), "../../cmd/kandev-podlint")
-	out, err := exec.Command("go", args...).CombinedOutput() //nolint:gosec // a test's
+	out, err := exec.Command("go", args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -51,7 +51,7 @@ func command(t *testing.T, dir string, args ...string) (c *exec.Cmd, out, errOut
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = exec.CommandContext(t.Context(), file, args...) //nolint:gosec // a test's
+	c = exec.CommandContext(t.Context(), file, args...)
 	c.Dir = dir
 	out, errOut = new(bytes.Buffer), new(bytes.Buffer)
 	c.Stdout, c.Stderr = out, errOut
@@ -204,7 +204,7 @@ func asNobody(c *exec.Cmd) {
 func open(t *testing.T, dir string) {
 	t.Helper()
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // a test's
+		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +212,7 @@ func open(t *testing.T, dir string) {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		return os.Chmod(path, 0o644) //nolint:gosec // a test's
+		return os.Chmod(path, 0o644)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestPermissions(t *testing.T) {
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)
 		}
-		defer os.Chmod(path, 0o700) //nolint:errcheck,gosec // so that it can be removed
+		t.Cleanup(func() { os.Chmod(path, 0o700) }) //nolint:errcheck,gosec // so that it can be removed
 	}
 	c, out, errOut := command(t, dir, "lint", ".", "a*.yaml", "locked/*")
 	asNobody(c)
@@ -270,10 +270,18 @@ func TestNoPoliciesCompiled(t *testing.T) {
 		line string
 		code int
 	}{
-		{"--help", 0}, {"lint --help", 0}, {"version", 0}, {"--version", 0}, {"rules", 0}, {"rules root-user", 0}, {"completion bash", 0},
-		{"render templates/minimal.yaml", 0}, {"render --show-owned profiles/team.yaml", 1}, {"lint templates/minimal.yaml", 2},
+		{"--help", 0},
+		{"lint --help", 0},
+		{"version", 0},
+		{"--version", 0},
+		{"rules", 0},
+		{"rules root-user", 0},
+		{"completion bash", 0},
+		{"render templates/minimal.yaml", 0},
+		{"render --show-owned profiles/team.yaml", 1},
+		{"lint templates/minimal.yaml", 2},
 	} {
-		cmd := exec.CommandContext(t.Context(), broken, strings.Fields(c.line)...) //nolint:gosec // a test's
+		cmd := exec.CommandContext(t.Context(), broken, strings.Fields(c.line)...)
 		cmd.Dir = "../../testdata"
 		out, err := cmd.CombinedOutput()
 		if code := status(err); code != c.code {

@@ -197,8 +197,8 @@ func (l *lintCommand) saveBaseline() error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.finish(err == nil)); err != nil {
+	_, writeErr := f.Write(data)
+	if err := errors.Join(writeErr, f.finish(writeErr == nil)); err != nil {
 		return err
 	}
 	if l.output.quiet {

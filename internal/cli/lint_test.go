@@ -138,7 +138,7 @@ func TestOutputFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod("old.json", 0o640); err != nil { //nolint:gosec // to be kept
+	if err := os.Chmod("old.json", 0o640); err != nil {
 		t.Fatal(err)
 	}
 	r := run(t, "", "lint", "t.yaml", "--format", "text", "--format", "json=link.json", "--format=sarif=dangling.json", "--format", "yaml=-")

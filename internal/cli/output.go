@@ -75,10 +75,10 @@ func (o *outputFlags) write(stdout io.Writer, fill func([]*target) error) error 
 }
 
 // each is a fill that prints one report after another.
-func each(print func(*target) error) func([]*target) error {
+func each(printTo func(*target) error) func([]*target) error {
 	return func(targets []*target) error {
 		for _, t := range targets {
-			if err := print(t); err != nil {
+			if err := printTo(t); err != nil {
 				return err
 			}
 		}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kandev/kandev-podlint/internal/report"
+	"github.com/kandev/kandev-podlint/pkg/admission"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 	"github.com/kandev/kandev-podlint/pkg/lint"
 )
@@ -31,19 +33,24 @@ func newRules() *cobra.Command {
 			if len(args) == 0 {
 				return unusable(listRules(w, format.value))
 			}
-			r, ok := lint.Rule(args[0])
-			if !ok {
+			i := slices.IndexFunc(catalogue(), func(r finding.Rule) bool { return r.Name == args[0] })
+			if i < 0 {
 				return unusable(fmt.Errorf("no rule is named %q%s\nsee kandev-podlint rules", args[0], lint.DidYouMean(args[0])))
 			}
-			return unusable(explainRule(w, format.value, r))
+			return unusable(explainRule(w, format.value, catalogue()[i]))
 		},
 	}
 	format = choiceFlag(c, "format", "FORMAT", "text", []string{"text", "json"}, "output format")
 	return c
 }
 
+// catalogue is every rule: those of linting, and those that only a comparison can break.
+func catalogue() []finding.Rule {
+	return append(lint.Rules(), admission.Rules()...)
+}
+
 func ruleNames() []string {
-	rules := lint.Rules()
+	rules := catalogue()
 	names := make([]string, len(rules))
 	for i, r := range rules {
 		names[i] = r.Name
@@ -53,9 +60,9 @@ func ruleNames() []string {
 
 func listRules(w io.Writer, format string) error {
 	if format == "json" {
-		return encodeJSON(w, lint.Rules())
+		return encodeJSON(w, catalogue())
 	}
-	return report.Catalogue(w, lint.Rules())
+	return report.Catalogue(w, catalogue())
 }
 
 func explainRule(w io.Writer, format string, r finding.Rule) error {

@@ -15,7 +15,7 @@ import (
 func TestConfigFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		want       []string // line:column: message; remedy
+		want       []string // each "line:column: message; remedy"
 	}{
 		{"nothing", "", nil},
 		{"comments", "# nothing yet\n", nil},
@@ -99,7 +99,7 @@ func TestConfigDiscovery(t *testing.T) {
 			t.Errorf("%s: -want +got\n%s", file, diff)
 		}
 	}
-	nearest := brief(paths(t, Options{}, filepath.Join(dir, "near/x/t.yaml"))...)
+	nearest := brief(paths(t, Options{}, filepath.Join(dir, "near", "x", "t.yaml"))...)
 	if diff := cmp.Diff([]string{"5:5 error host-namespace"}, nearest); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -39,7 +39,7 @@ func expandOne(p string) []root {
 	if p == Stdin || !strings.ContainsAny(p, "*?[{") {
 		return []root{lookAt(p, true)}
 	}
-	if _, err := os.Lstat(p); err == nil { // a file may be called so
+	if _, err := os.Lstat(p); err == nil { //nolint:gosec // the user names the path, and a file may be called so
 		return []root{lookAt(p, true)}
 	}
 	matches, err := doublestar.FilepathGlob(p, doublestar.WithFailOnIOErrors())
@@ -74,7 +74,7 @@ func lookAt(p string, named bool) root {
 	if p == Stdin {
 		return r
 	}
-	info, err := os.Stat(p)
+	info, err := os.Stat(p) //nolint:gosec // the user names the path
 	if err != nil {
 		r.named, r.err = true, plain(err)
 		return r

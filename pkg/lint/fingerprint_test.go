@@ -17,7 +17,10 @@ func TestNamedPath(t *testing.T) {
 		"metadata": map[string]any{"labels": map[string]any{"a.b/c": "x"}},
 		"list": []any{
 			map[string]any{"name": "one", "ports": []any{map[string]any{"containerPort": json.Number("80")}}},
-			map[string]any{"name": "v", "mountPath": "/x"}, "text", map[string]any{"other": "x"}, nil,
+			map[string]any{"name": "v", "mountPath": "/x"},
+			"text",
+			map[string]any{"other": "x"},
+			nil,
 		},
 	}
 	for path, want := range map[string]string{

@@ -186,12 +186,18 @@ func TestOverride(t *testing.T) {
 		want compose.Profile
 	}{
 		{"nothing", compose.Profile{}, p},
-		{"another mode brings its own values", compose.Profile{Workspace: compose.Workspace{Mode: compose.ExistingClaim, ClaimName: "c"}},
-			compose.Profile{MainContainer: "a", Platform: compose.LinuxAMD64, Workspace: compose.Workspace{Mode: compose.ExistingClaim, ClaimName: "c"}}},
-		{"the same mode keeps the others", compose.Profile{MainContainer: "b", Workspace: compose.Workspace{Mode: compose.ManagedPVC, Size: "2Gi", AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteMany"}}},
+		{
+			"another mode brings its own values",
+			compose.Profile{Workspace: compose.Workspace{Mode: compose.ExistingClaim, ClaimName: "c"}},
+			compose.Profile{MainContainer: "a", Platform: compose.LinuxAMD64, Workspace: compose.Workspace{Mode: compose.ExistingClaim, ClaimName: "c"}},
+		},
+		{
+			"the same mode keeps the others",
+			compose.Profile{MainContainer: "b", Workspace: compose.Workspace{Mode: compose.ManagedPVC, Size: "2Gi", AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteMany"}}},
 			compose.Profile{MainContainer: "b", Platform: compose.LinuxAMD64, Workspace: compose.Workspace{
 				Mode: compose.ManagedPVC, Size: "2Gi", StorageClass: "fast", AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteMany"},
-			}}},
+			}},
+		},
 	} {
 		if diff := cmp.Diff(c.want, Override(p, c.by)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, diff)

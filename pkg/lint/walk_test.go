@@ -48,8 +48,11 @@ func TestWalk(t *testing.T) {
 	}{
 		{"directory", []string{"a"}, inA},
 		{"as given", []string{"./b/"}, []string{"./b/deep/er/x.yaml"}},
-		{"order is that of the paths below", []string{"a.yaml", "a-b", "b", "a"},
-			append(append([]string{"a-b/x.yaml", "a.yaml !"}, inA...), "b/deep/er/x.yaml")},
+		{
+			"order is that of the paths below",
+			[]string{"a.yaml", "a-b", "b", "a"},
+			append(append([]string{"a-b/x.yaml", "a.yaml !"}, inA...), "b/deep/er/x.yaml"),
+		},
 		{"everything once", []string{"a-b", "a-b/x.yaml", "./a-b/x.yaml", "a-b/../a-b", filepath.Join(dir, "a-b")}, []string{"./a-b/x.yaml !"}},
 		{"a directory within a named one", []string{"b/deep", "b"}, []string{"b/deep/er/x.yaml"}},
 		{"named in a directory", []string{"a", filepath.Join(dir, "a", "z.json"), "a/README.md"}, nil},

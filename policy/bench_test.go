@@ -133,7 +133,7 @@ func BenchmarkInput(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		value, err := in.value()
+		value, err := in.value(newCandidates(nil))
 		if err != nil || ast.ValueName(value.Value) != "object" {
 			b.Fatal(err)
 		}

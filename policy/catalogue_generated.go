@@ -903,3 +903,32 @@ template:
 		},
 	},
 }
+
+// needs lists, by a rule's package, keys of which a document must hold one for the rule to find anything in it.
+var needs = map[string][]string{
+	"apparmor_unconfined":             {"appArmorProfile", "annotations"},
+	"seccomp_annotation":              {"annotations"},
+	"seccomp_unconfined":              {"seccompProfile"},
+	"seccomp_unset":                   {},
+	"selinux_options":                 {"seLinuxOptions"},
+	"unmasked_proc":                   {"procMount"},
+	"unsafe_sysctl":                   {"sysctls"},
+	"kube_api_access_volume":          {"volumes"},
+	"projected_service_account_token": {"projected"},
+	"service_account_token":           {"automountServiceAccountToken"},
+	"shared_process_namespace":        {"shareProcessNamespace"},
+	"host_namespace":                  {"hostNetwork", "hostPID", "hostIPC"},
+	"host_path":                       {"hostPath"},
+	"host_port":                       {"hostPort"},
+	"host_user_namespace":             {"privileged", "capabilities"},
+	"sensitive_host_path":             {"hostPath"},
+	"windows_host_process":            {"windowsOptions"},
+	"sub_path_expansion":              {"subPathExpr"},
+	"added_capability":                {"capabilities"},
+	"baseline_capability":             {"capabilities"},
+	"non_root_not_required":           {},
+	"privilege_escalation":            {"allowPrivilegeEscalation"},
+	"privilege_escalation_unset":      {},
+	"privileged_container":            {"privileged"},
+	"root_user":                       {"runAsUser"},
+}

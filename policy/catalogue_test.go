@@ -43,10 +43,16 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// annotatedRule is a rule and the keys of which a document must hold one for the rule to find anything in it.
+type annotatedRule struct {
+	finding.Rule
+	needs []string
+}
+
 // annotatedRules reads the rules from their METADATA, ordered by group and name.
-func annotatedRules(t *testing.T) []finding.Rule {
+func annotatedRules(t *testing.T) []annotatedRule {
 	t.Helper()
-	var rules []finding.Rule
+	var rules []annotatedRule
 	for _, name := range ruleFiles(t) {
 		module, err := ast.ParseModuleWithOpts(name, readPack(t, name), ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1})
 		if err != nil {
@@ -54,7 +60,7 @@ func annotatedRules(t *testing.T) []finding.Rule {
 		}
 		rules = append(rules, ruleOf(t, name, module))
 	}
-	slices.SortFunc(rules, func(a, b finding.Rule) int {
+	slices.SortFunc(rules, func(a, b annotatedRule) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
 	})
 	return rules
@@ -80,7 +86,7 @@ func readPack(t *testing.T, name string) string {
 }
 
 // ruleOf reads one rule from the annotation of its package, and demands each part.
-func ruleOf(t *testing.T, file string, module *ast.Module) finding.Rule {
+func ruleOf(t *testing.T, file string, module *ast.Module) annotatedRule {
 	t.Helper()
 	parts := module.Package.Path
 	name := string(parts[len(parts)-1].Value.(ast.String))
@@ -117,11 +123,16 @@ func ruleOf(t *testing.T, file string, module *ast.Module) finding.Rule {
 	case rule.Severity.Rank() == 0 || rule.Severity == finding.Error:
 		t.Errorf("%s: severity %q; the pack warns or informs", file, rule.Severity)
 	}
-	return rule
+	annotated := annotatedRule{Rule: rule}
+	keys, _ := annotation.Custom["needs"].([]any)
+	for _, key := range keys {
+		annotated.needs = append(annotated.needs, key.(string))
+	}
+	return annotated
 }
 
 // catalogueGo writes the rules as Go.
-func catalogueGo(t *testing.T, rules []finding.Rule) []byte {
+func catalogueGo(t *testing.T, rules []annotatedRule) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	b.WriteString("// Code generated from the rules' METADATA by go generate; DO NOT EDIT.\n\npackage policy\n\n")
@@ -139,6 +150,15 @@ func catalogueGo(t *testing.T, rules []finding.Rule) []byte {
 		}
 		b.WriteString("},\n},\n")
 	}
+	b.WriteString("}\n\n// needs lists, by a rule's package, keys of which a document must hold one for the rule to find anything in it.\n")
+	b.WriteString("var needs = map[string][]string{\n")
+	for _, r := range rules {
+		fmt.Fprintf(&b, "%q: {", strings.ReplaceAll(r.Name, "-", "_"))
+		for _, key := range r.needs {
+			fmt.Fprintf(&b, "%q, ", key)
+		}
+		b.WriteString("},\n")
+	}
 	b.WriteString("}\n")
 	source, err := format.Source(b.Bytes())
 	if err != nil {
@@ -148,11 +168,11 @@ func catalogueGo(t *testing.T, rules []finding.Rule) []byte {
 }
 
 // severitiesRego writes the rules' severities for OPA and conftest, which read no METADATA.
-func severitiesRego(rules []finding.Rule) []byte {
+func severitiesRego(rules []annotatedRule) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Code generated from the rules' METADATA by go generate; DO NOT EDIT.\npackage kandev\n\nseverities := {\n")
 	sorted := slices.Clone(rules)
-	slices.SortFunc(sorted, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(sorted, func(a, b annotatedRule) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range sorted {
 		fmt.Fprintf(&b, "\t%q: %q,\n", r.Name, r.Severity)
 	}

@@ -14,14 +14,18 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
 
+// corpusDir is where real Pod specs are to be found, if there are any.
+func corpusDir() string {
+	return cmp.Or(os.Getenv("KANDEV_PODLINT_CORPUS"), filepath.Join("..", "..", "shared", "corpus"))
+}
+
 // TestCorpus counts the findings of each rule over real Pod specs, prints the table with -v, and holds the rules to
 // their severity: one that fires on more than half of the specs must be an info. The corpus is a folder of PodTemplates,
-// raw/*.yaml below $KANDEV_CORPUS or beside this repository; without one the test is skipped.
+// raw/*.yaml below $KANDEV_PODLINT_CORPUS or beside this repository; without one the test is skipped.
 func TestCorpus(t *testing.T) {
-	root := cmp.Or(os.Getenv("KANDEV_CORPUS"), filepath.Join("..", "..", "shared", "corpus"))
-	files, err := filepath.Glob(filepath.Join(root, "raw", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(corpusDir(), "raw", "*.yaml"))
 	if err != nil || len(files) == 0 {
-		t.Skip("no corpus: set KANDEV_CORPUS")
+		t.Skip("no corpus: set KANDEV_PODLINT_CORPUS")
 	}
 	e, err := Default(t.Context())
 	if err != nil {

@@ -27,6 +27,7 @@ type Evaluator struct {
 	store        storage.Store
 	queries      []query
 	rules        map[string]*finding.Rule // the pack's, by name
+	candidates   *candidates
 	userPackages map[string]*ast.Location // a user's below kandev.rules, by their last name
 }
 
@@ -37,8 +38,10 @@ type query struct {
 	at    *ast.Location   // of a user's rule
 }
 
-// packQuery asks for the findings of every rule of the pack's shape.
-var packQuery = sync.OnceValue(func() ast.Body { return ast.MustParseBody("data.kandev.rules[rule].findings = answer") })
+// packQuery asks for the findings of every rule of the pack's shape that the input lists.
+var packQuery = sync.OnceValue(func() ast.Body {
+	return ast.MustParseBody("rule = input.kandev.rules[_]; data.kandev.rules[rule].findings = answer")
+})
 
 var (
 	defaultOnce      sync.Once
@@ -71,6 +74,7 @@ func New(ctx context.Context, options Options) (*Evaluator, error) {
 	} else {
 		err = e.compile(modules, ast.NewCompiler().WithSkipStages(provenStages...))
 	}
+	e.candidates = newCandidates(e.userPackages)
 	return e, err
 }
 
@@ -103,7 +107,7 @@ func (e *Evaluator) compile(modules map[string]*ast.Module, compiler *ast.Compil
 // Eval returns the findings on one document, ordered as finding.Sort orders them. Docs, the place in a file and the
 // fingerprint are left empty. An *Error says that a policy failed; the context's error that the evaluation was ended.
 func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, error) {
-	input, err := in.value()
+	input, err := in.value(e.candidates)
 	if err != nil {
 		return nil, err
 	}

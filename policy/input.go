@@ -24,8 +24,11 @@ type Input struct {
 // contextKey is the key beside the document's own under which policies find the session's settings.
 var contextKey = ast.InternedTerm("kandev")
 
+// rulesKey is the key below contextKey with the rules to ask, as packQuery reads it.
+var rulesKey = ast.InternedTerm("rules")
+
 // value converts the input, once.
-func (in Input) value() (*ast.Term, error) {
+func (in Input) value(c *candidates) (*ast.Term, error) {
 	value, err := ast.InterfaceToValue(in.Object)
 	if err != nil {
 		return nil, fmt.Errorf("convert the document for its policies: %w", err)
@@ -45,6 +48,7 @@ func (in Input) value() (*ast.Term, error) {
 			session.Insert(ast.InternedTerm(setting.key), ast.StringTerm(setting.value))
 		}
 	}
+	session.Insert(rulesKey, c.of(in.Object))
 	document.Insert(contextKey, ast.NewTerm(session))
 	return ast.NewTerm(document), nil
 }

@@ -230,7 +230,7 @@ func TestPermissions(t *testing.T) {
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { os.Chmod(path, 0o700) }) //nolint:errcheck,gosec // so that it can be removed
+		t.Cleanup(func() { os.Chmod(path, 0o700) }) //nolint:errcheck // so that it can be removed
 	}
 	c, out, errOut := command(t, dir, "lint", ".", "a*.yaml", "locked/*")
 	asNobody(c)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// BenchmarkPaths lints a directory of 1,000 templates, or the one that PODLINT_CORPUS names.
+// BenchmarkPaths lints a directory of 1,000 templates, or the one that KANDEV_PODLINT_TREE names.
 func BenchmarkPaths(b *testing.B) {
-	dir := os.Getenv("PODLINT_CORPUS")
+	dir := os.Getenv("KANDEV_PODLINT_TREE")
 	if dir == "" {
 		dir = manyTemplates(b, 1000)
 	}

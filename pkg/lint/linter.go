@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
@@ -120,7 +119,10 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 	violations []compose.Violation,
 ) (FileResult, error) {
 	r := FileResult{File: f.name, Content: f.data, Templates: 1}
-	evaluator := f.evaluator(ctx)
+	var policies *compilation
+	if !f.linter.o.WithoutPolicies {
+		policies = f.linter.evaluators.start(ctx, f.policyDirs())
+	}
 	t, more := d.Template()
 	violations = append(violations, more...)
 	if t != nil {
@@ -134,32 +136,18 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 		finish(&r, nil)
 		return r, nil
 	}
-	if err := f.evaluate(ctx, &r, t, evaluator); err != nil {
-		return r, err
+	if policies != nil {
+		if err := f.evaluate(ctx, &r, t, policies); err != nil {
+			return r, err
+		}
 	}
 	f.takeOut(&r, t.Object, d, profile)
 	return r, nil
 }
 
-// evaluator starts to compile the file's policies, where that is still to be done, and returns the function
-// that waits for them: the template is read and checked meanwhile.
-func (f *file) evaluator(ctx context.Context) func() (*policy.Evaluator, error) {
-	if f.linter.o.WithoutPolicies {
-		return nil
-	}
-	get := sync.OnceValues(func() (*policy.Evaluator, error) { return f.linter.evaluators.get(ctx, f.policyDirs()) })
-	go get() //nolint:errcheck // whoever needs the evaluator gets the error
-	return get
-}
-
 // evaluate adds what the policies find.
-func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template,
-	evaluator func() (*policy.Evaluator, error),
-) error {
-	if evaluator == nil {
-		return nil
-	}
-	e, err := evaluator()
+func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template, policies *compilation) error {
+	e, err := policies.wait()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 // corpusDir holds real Pod specs and what a real kube-apiserver said to them.
 func corpusDir() string {
-	if dir := os.Getenv("PODLINT_CORPUS"); dir != "" {
+	if dir := os.Getenv("KANDEV_PODLINT_CORPUS"); dir != "" {
 		return dir
 	}
 	return filepath.Join("..", "..", "..", "shared", "corpus")
@@ -35,7 +35,7 @@ func readRecorded(t *testing.T) []recorded {
 	t.Helper()
 	f, err := os.Open(filepath.Join(corpusDir(), "oracle.tsv"))
 	if os.IsNotExist(err) {
-		t.Skipf("no corpus at %s (set PODLINT_CORPUS)", corpusDir())
+		t.Skipf("no corpus at %s (set KANDEV_PODLINT_CORPUS)", corpusDir())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [appArmorProfile, annotations]
 #   pss:
 #     level: baseline
 #     check: appArmorProfile

@@ -8,6 +8,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [annotations]
 #   remedy: >-
 #     Remove the annotation and set securityContext.seccompProfile.
 #   false_positives: >-

@@ -9,6 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [seccompProfile]
 #   pss:
 #     level: baseline
 #     check: seccompProfile_baseline

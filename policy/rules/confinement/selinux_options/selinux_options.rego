@@ -9,6 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [seLinuxOptions]
 #   pss:
 #     level: baseline
 #     check: seLinuxOptions

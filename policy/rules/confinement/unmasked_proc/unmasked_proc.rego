@@ -9,6 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [procMount]
 #   pss:
 #     level: baseline
 #     check: procMount

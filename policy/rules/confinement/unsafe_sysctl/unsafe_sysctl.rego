@@ -9,6 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
+#   needs: [sysctls]
 #   pss:
 #     level: baseline
 #     check: sysctls

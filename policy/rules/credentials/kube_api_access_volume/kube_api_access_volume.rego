@@ -8,6 +8,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
+#   needs: [volumes]
 #   remedy: >-
 #     Give the volume another name.
 #   false_positives: >-

@@ -8,6 +8,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
+#   needs: [projected]
 #   remedy: >-
 #     Remove the serviceAccountToken source, or mount the volume only where the token is used and give it a narrow
 #     audience.

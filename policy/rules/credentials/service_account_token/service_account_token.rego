@@ -8,6 +8,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
+#   needs: [automountServiceAccountToken]
 #   remedy: >-
 #     Remove automountServiceAccountToken, or bind the service account to the few permissions that the session
 #     needs.

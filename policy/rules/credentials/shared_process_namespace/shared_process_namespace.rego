@@ -9,6 +9,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
+#   needs: [shareProcessNamespace]
 #   remedy: >-
 #     Remove shareProcessNamespace.
 #   false_positives: >-

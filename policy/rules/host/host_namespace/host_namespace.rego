@@ -9,6 +9,7 @@
 # custom:
 #   group: host
 #   severity: warning
+#   needs: [hostNetwork, hostPID, hostIPC]
 #   pss:
 #     level: baseline
 #     check: hostNamespaces

@@ -8,6 +8,7 @@
 # custom:
 #   group: host
 #   severity: warning
+#   needs: [hostPort]
 #   pss:
 #     level: baseline
 #     check: hostPorts

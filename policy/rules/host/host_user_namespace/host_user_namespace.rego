@@ -9,6 +9,7 @@
 # custom:
 #   group: host
 #   severity: info
+#   needs: [privileged, capabilities]
 #   remedy: >-
 #     Set hostUsers: false in the Pod's spec where nodes and volumes support user namespaces.
 #   false_positives: >-

@@ -10,6 +10,7 @@
 # custom:
 #   group: host
 #   severity: warning
+#   needs: [hostPath]
 #   pss:
 #     level: baseline
 #     check: hostPathVolumes

@@ -8,6 +8,7 @@
 # custom:
 #   group: host
 #   severity: warning
+#   needs: [windowsOptions]
 #   pss:
 #     level: baseline
 #     check: windowsHostProcess

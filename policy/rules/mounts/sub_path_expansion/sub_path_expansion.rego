@@ -8,6 +8,7 @@
 # custom:
 #   group: mounts
 #   severity: warning
+#   needs: [subPathExpr]
 #   remedy: >-
 #     Give the variable a relative value without "..", or write the path in subPath.
 #   false_positives: >-

@@ -11,6 +11,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
+#   needs: [capabilities]
 #   pss:
 #     level: baseline
 #     check: capabilities_baseline

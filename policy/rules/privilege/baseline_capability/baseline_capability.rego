@@ -8,6 +8,7 @@
 # custom:
 #   group: privilege
 #   severity: info
+#   needs: [capabilities]
 #   pss:
 #     level: restricted
 #     check: capabilities_restricted

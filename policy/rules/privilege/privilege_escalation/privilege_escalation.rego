@@ -9,6 +9,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
+#   needs: [allowPrivilegeEscalation]
 #   pss:
 #     level: restricted
 #     check: allowPrivilegeEscalation

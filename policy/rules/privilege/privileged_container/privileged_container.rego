@@ -10,6 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
+#   needs: [privileged]
 #   pss:
 #     level: baseline
 #     check: privileged

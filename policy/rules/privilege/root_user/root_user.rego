@@ -10,6 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
+#   needs: [runAsUser]
 #   pss:
 #     level: restricted
 #     check: runAsUser

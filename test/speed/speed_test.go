@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -22,15 +23,38 @@ import (
 var folder = filepath.Join(os.TempDir(), fmt.Sprintf("kandev-podlint-speed-%d", os.Getpid()))
 
 // binary builds the command once, as a release does.
-var binary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(folder, "kandev-podlint")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "../../cmd/kandev-podlint")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
+var binary = sync.OnceValues(func() (string, error) { return build("kandev-podlint", "../../cmd/kandev-podlint") })
+
+// build builds a program as a release does.
+func build(name, source string) (string, error) {
+	path := filepath.Join(folder, name)
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, source)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
-})
+}
+
+// floor builds a program that does nothing but import packages: what a process costs before any of its own work.
+func floor(b *testing.B, name string, imports ...string) string {
+	b.Helper()
+	var text strings.Builder
+	text.WriteString("package main\n\n")
+	for _, i := range imports {
+		fmt.Fprintf(&text, "import _ %q\n", i)
+	}
+	text.WriteString("\nfunc main() {}\n")
+	source := filepath.Join(b.TempDir(), "main.go")
+	if err := os.WriteFile(source, []byte(text.String()), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	path, err := build(name, source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -44,12 +68,8 @@ type run struct {
 	memory int64
 }
 
-func start(b *testing.B, args ...string) run {
+func start(b *testing.B, path string, args ...string) run {
 	b.Helper()
-	path, err := binary()
-	if err != nil {
-		b.Fatal(err)
-	}
 	c := exec.Command(path, args...)
 	c.Stderr = os.Stderr
 	begin := time.Now()
@@ -66,25 +86,31 @@ func start(b *testing.B, args ...string) run {
 // processRuns is how many runs a median is taken of.
 const processRuns = 41
 
-// BenchmarkProcess reports the median of whole processes: one template with the whole pack, and what must
-// not compile it.
+// BenchmarkProcess reports the median of whole processes: one template with the whole pack, what must not
+// compile it, and programs that only import what the command needs, for comparison.
 func BenchmarkProcess(b *testing.B) {
+	command, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
 	template := filepath.Join("..", "..", "testdata", "templates", "docker.yaml")
 	for _, c := range []struct {
 		name string
 		args []string
 	}{
-		{"lint", []string{"lint", template}},
-		{"render", []string{"render", template}},
-		{"rules", []string{"rules"}},
-		{"version", []string{"version"}},
-		{"help", []string{"--help"}},
+		{"empty-program", []string{floor(b, "empty")}},
+		{"imports-only", []string{floor(b, "imports", "github.com/open-policy-agent/opa/v1/topdown", "k8s.io/api/core/v1")}},
+		{"lint", []string{command, "lint", template}},
+		{"render", []string{command, "render", template}},
+		{"rules", []string{command, "rules"}},
+		{"version", []string{command, "version"}},
+		{"help", []string{command, "--help"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				var walls []time.Duration
 				for range processRuns {
-					walls = append(walls, start(b, c.args...).wall)
+					walls = append(walls, start(b, c.args[0], c.args[1:]...).wall)
 				}
 				slices.Sort(walls)
 				b.ReportMetric(float64(walls[len(walls)/2].Microseconds())/1000, "ms/median")
@@ -96,12 +122,16 @@ func BenchmarkProcess(b *testing.B) {
 
 // BenchmarkFiles lints trees of growing size: the rate should stay, and the memory too.
 func BenchmarkFiles(b *testing.B) {
+	command, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, n := range []int{1000, 2000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			dir := b.TempDir()
 			writeTree(b, dir, n)
 			for b.Loop() {
-				r := start(b, "lint", "--fail-on", "never", dir)
+				r := start(b, command, "lint", "--fail-on", "never", dir)
 				b.ReportMetric(float64(n)/r.wall.Seconds(), "templates/s")
 				b.ReportMetric(float64(r.wall.Microseconds())/float64(n), "µs/template")
 				b.ReportMetric(float64(r.memory)/(1<<20), "MiB/peak")

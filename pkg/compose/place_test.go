@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	nodes "go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
@@ -65,6 +66,11 @@ func keyIn(text string) string {
 		for k := range m {
 			return k
 		}
+	}
+	// A value that JSON or block style does not allow (.inf, -) still has a key.
+	var n nodes.Node
+	if err := nodes.Unmarshal([]byte("{"+text+"}"), &n); err == nil && len(n.Content[0].Content) == 2 && n.Content[0].Content[1].Value != "" {
+		return n.Content[0].Content[0].Value
 	}
 	var s any
 	if err := yaml.Unmarshal([]byte(text), &s); err == nil {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -68,12 +67,16 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// measuredSeed is the seed of the run in docs/evidence/oracle.md. It is the default, so that a commit that
+// touches nothing here cannot fail here; another ORACLE_SEED looks for more.
+const measuredSeed = 1796047488818922128
+
 // TestDifferential mutates Pod templates and demands that podrules and Kubernetes agree on each. It runs
 // ORACLE_ROUNDS rounds from ORACLE_SEED; a failure prints the seed of its round, with which
 // ORACLE_SEED=... ORACLE_ROUNDS=1 repeats it.
 func TestDifferential(t *testing.T) {
 	seeds := withCorpus(t, readSeeds(t))
-	rounds, seed := environment(t, "ORACLE_ROUNDS", 20_000), environment(t, "ORACLE_SEED", uint64(time.Now().UnixNano()))
+	rounds, seed := environment(t, "ORACLE_ROUNDS", 20_000), environment(t, "ORACLE_SEED", measuredSeed)
 	t.Logf("ORACLE_SEED=%d", seed)
 	rejected, failures := 0, 0
 	for i := range rounds {

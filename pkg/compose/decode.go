@@ -34,9 +34,6 @@ func (d *Document) undecodable(err error) Violation {
 		"the document cannot be decoded: "+err.Error(), "write the field that this names as its documentation says")
 }
 
-// ReadDocuments reads every document of a text of any size; a text of comments alone holds none.
-func ReadDocuments(data []byte) ([]*Document, []Violation) { return readDocuments(data) }
-
 // JSON returns the document as JSON. The violations say what keeps it from being read one way only.
 func (d *Document) JSON() ([]byte, []Violation) {
 	c := d.convert()

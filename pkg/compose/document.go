@@ -29,7 +29,7 @@ func ReadDocument(data []byte) (*Document, []Violation) {
 	if len(data) > MaxTemplateBytes {
 		return nil, []Violation{tooLarge(len(data))}
 	}
-	docs, violations := readDocuments(data)
+	docs, violations := ReadDocuments(data)
 	if len(violations) > 0 {
 		return nil, violations
 	}
@@ -54,8 +54,8 @@ func onlyDocument(docs []*Document, what string) (*Document, []Violation) {
 // startOfFile is where a violation of the whole file is shown.
 var startOfFile = Range{Start: Place{1, 1}, End: Place{1, 1}}
 
-// readDocuments reads every document of a text; a text of comments alone holds none.
-func readDocuments(data []byte) ([]*Document, []Violation) {
+// ReadDocuments reads every document of a text; a text of comments alone holds none.
+func ReadDocuments(data []byte) ([]*Document, []Violation) {
 	data = bytes.TrimPrefix(data, utf8BOM)
 	if v := checkEncoding(data); v != nil {
 		return nil, []Violation{*v}

@@ -253,3 +253,12 @@ func TestGrantMode(t *testing.T) {
 		t.Errorf("read-write is %s", Mode(m))
 	}
 }
+
+// TestLabelsOfTheComposedPodCount: what the API server refuses because of a label that only Kandev sets.
+func TestLabelsOfTheComposedPodCount(t *testing.T) {
+	tmpl, _ := ParseTemplate([]byte(example(agent + "    affinity:\n      podAffinity:\n        requiredDuringSchedulingIgnoredDuringExecution:\n        - topologyKey: zone\n          labelSelector: {matchLabels: {app.kubernetes.io/name: a}}\n          matchLabelKeys: [app.kubernetes.io/name]\n")))
+	got := tmpl.Validate(Profile{})
+	if len(got) != 1 || got[0].Rule != RuleAPIScheduling || !strings.Contains(got[0].Detail, "exists in both matchLabelKeys and labelSelector") {
+		t.Errorf("got %v, want one %s", got, RuleAPIScheduling)
+	}
+}

@@ -42,7 +42,7 @@ func (d *Document) isProfile(prefix string) bool {
 
 // ParseProfile reads a file that holds a profile.
 func ParseProfile(data []byte) (*ProfileDocument, []Violation) {
-	docs, violations := readDocuments(data)
+	docs, violations := ReadDocuments(data)
 	if len(violations) > 0 {
 		return nil, violations
 	}

@@ -15,7 +15,7 @@ const (
 // Recognize reads a file and says what it holds. A file of several documents counts as a template or
 // profile when any of them is one; that there are several is then a violation.
 func Recognize(data []byte) (Kind, *Document, []Violation) {
-	docs, violations := readDocuments(data)
+	docs, violations := ReadDocuments(data)
 	if len(violations) > 0 {
 		return KindOther, nil, violations
 	}

@@ -63,7 +63,7 @@ func escaped(s string) rune {
 
 // mapOf reads a file with one key, and maps its value.
 func mapOf(text string) (value string, m scalarMap, ok bool) {
-	docs, _ := readDocuments([]byte(text))
+	docs, _ := ReadDocuments([]byte(text))
 	if len(docs) != 1 {
 		return "", nil, false
 	}

@@ -29,6 +29,9 @@ func validateOwned(t *corev1.PodTemplateSpec, p Profile) *validator {
 	return v
 }
 
+// ownedLabels are the labels that every composed Pod has. Which ones there are is known without an identity.
+var ownedLabels = Identity{}.Labels()
+
 // validator collects the violations of one template.
 type validator struct {
 	profile    Profile
@@ -41,7 +44,7 @@ func (v *validator) add(rule string, at *field.Path, container, detail, remedy s
 
 // apiServer adds what the API server would refuse, unless the field is in a violation already.
 func (v *validator) apiServer(t *corev1.PodTemplateSpec) {
-	errs := podrules.Validate(t, templateRoot, podrules.Options{KnownVolumes: OwnedVolumes()})
+	errs := podrules.Validate(t, templateRoot, podrules.Options{KnownVolumes: OwnedVolumes(), KnownLabels: ownedLabels})
 	if len(errs) == 0 {
 		return
 	}

@@ -1,70 +1,132 @@
 package policy
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/loader"
-	"github.com/open-policy-agent/opa/v1/rego"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 )
 
 // The folder as it stands is a policy for `opa eval -d policy` and `conftest test --policy policy`: every file loads,
-// generated and test files too, and the verdicts are those of the evaluator.
+// generated and test files too, and the verdicts of both programs are those of the evaluator.
 func TestFolderStandsAlone(t *testing.T) {
-	loaded, err := loader.NewFileLoader().WithRegoVersion(ast.RegoV1).WithProcessAnnotation(true).All([]string{"."})
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler, err := loaded.Compiler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	evaluate := func(query string, input any) []any {
-		result, err := rego.New(rego.Query(query), rego.Compiler(compiler), rego.Input(input)).Eval(t.Context())
-		if err != nil {
+	opa, conftest := buildTools(t)
+	dir := t.TempDir()
+	documents := map[string]string{}
+	add := func(name, document string) {
+		file := filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return result[0].Expressions[0].Value.([]any)
+		documents[file] = document
 	}
-	documents := []string{composedPod}
+	add("composed", composedPod)
 	for _, rule := range Catalogue() {
-		documents = append(documents, rule.Bad, rule.Good)
+		add(rule.Name+"-bad", rule.Bad)
+		add(rule.Name+"-good", rule.Good)
 	}
-	for _, document := range documents {
-		var input any
-		if err := yaml.Unmarshal([]byte(document), &input); err != nil {
-			t.Fatal(err)
-		}
-		var want, warnings, got, messages []string
+	warned := runConftest(t, conftest, dir)
+	if len(warned) != len(documents) {
+		t.Errorf("conftest tested %d of %d documents", len(warned), len(documents))
+	}
+	for file, document := range documents {
+		var want, warnings []string
 		for _, f := range evalYAML(t, Input{}, document) {
 			want = append(want, fmt.Sprint(f.Rule, f.Severity, f.Path, f.Container, f.Message, f.Remediation))
 			if f.Severity == finding.Warning {
 				warnings = append(warnings, fmt.Sprintf("%s: %s [%s]", f.Path, f.Message, f.Rule))
 			}
 		}
-		for _, element := range evaluate("data.kandev.findings", input) {
-			f := element.(map[string]any)
-			got = append(got, fmt.Sprint(f["rule"], f["severity"], f["path"], f["container"], f["message"], f["remediation"]))
+		slices.Sort(want)
+		slices.Sort(warnings)
+		if got := runOPA(t, opa, file); !slices.Equal(got, want) {
+			t.Errorf("%s: opa sees %q, the evaluator %q", filepath.Base(file), got, want)
 		}
-		for _, element := range evaluate("data.main.warn", input) {
-			messages = append(messages, element.(map[string]any)["msg"].(string))
-		}
-		for _, list := range [][]string{want, warnings, got, messages} {
-			slices.Sort(list)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("opa sees %q, the evaluator %q", got, want)
-		}
-		if !slices.Equal(messages, warnings) {
-			t.Errorf("conftest sees %q, the evaluator %q", messages, warnings)
-		}
-		if failures := evaluate("data.main.deny", input); len(failures) > 0 {
-			t.Errorf("conftest fails on %v", failures)
+		if got := warned[file]; !slices.Equal(got, warnings) {
+			t.Errorf("%s: conftest sees %q, the evaluator %q", filepath.Base(file), got, warnings)
 		}
 	}
 }
+
+// buildTools builds opa and conftest from their modules, at the versions of the tools module.
+func buildTools(t *testing.T) (opa, conftest string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("building opa and conftest takes minutes at first")
+	}
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-modfile", filepath.Join("..", "tools", "go.mod"), "-o", dir+string(filepath.Separator), //nolint:gosec // its own arguments
+		"github.com/open-policy-agent/opa", "github.com/open-policy-agent/conftest")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(dir, "opa"), filepath.Join(dir, "conftest")
+}
+
+// runOPA returns what opa finds in a file, a line each, sorted.
+func runOPA(t *testing.T, opa, file string) []string {
+	t.Helper()
+	var output struct {
+		Result []struct {
+			Expressions []struct {
+				Value []finding.Finding `json:"value"`
+			} `json:"expressions"`
+		} `json:"result"`
+	}
+	runJSON(t, &output, opa, "eval", "-d", ".", "-i", file, "data.kandev.findings")
+	var found []string
+	for _, f := range output.Result[0].Expressions[0].Value {
+		found = append(found, fmt.Sprint(f.Rule, f.Severity, f.Path, f.Container, f.Message, f.Remediation))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// runConftest returns what conftest warns of in each file of a directory, sorted. Nothing may fail.
+func runConftest(t *testing.T, conftest, dir string) map[string][]string {
+	t.Helper()
+	type result struct {
+		Msg string `json:"msg"`
+	}
+	var output []struct {
+		Filename string   `json:"filename"`
+		Warnings []result `json:"warnings"`
+		Failures []result `json:"failures"`
+	}
+	runJSON(t, &output, conftest, "test", "--policy", ".", "--output", "json", dir)
+	warned := map[string][]string{}
+	for _, file := range output {
+		if len(file.Failures) > 0 {
+			t.Errorf("conftest fails on %v", file.Failures)
+		}
+		warned[file.Filename] = []string{}
+		for _, w := range file.Warnings {
+			warned[file.Filename] = append(warned[file.Filename], w.Msg)
+		}
+		slices.Sort(warned[file.Filename])
+	}
+	return warned
+}
+
+// runJSON runs a program and decodes what it prints.
+func runJSON(t *testing.T, into any, name string, args ...string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	command := exec.Command(name, args...)
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", filepath.Base(name), err, out, &stderr)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatalf("%s printed no JSON: %v\n%s", filepath.Base(name), err, out)
+	}
+}
+

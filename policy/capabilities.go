@@ -14,10 +14,11 @@ var capabilities = sync.OnceValue(func() *ast.Capabilities {
 })
 
 // unsafeBuiltins are the functions that a policy may not call: every one whose result does not follow from its
-// arguments, since those read the network, the environment or chance and two runs print the same bytes; and
-// rego.parse_module, whose argument may be anything. time.now_ns stays, for exceptions that expire.
+// arguments, since those read the network, the environment or chance and two runs print the same bytes; rego.parse_module, whose
+// argument may be anything; and those that one call can keep busy for ever, out of reach of the bound on an evaluation.
+// time.now_ns stays, for exceptions that expire.
 var unsafeBuiltins = sync.OnceValue(func() map[string]struct{} {
-	names := map[string]struct{}{ast.RegoParseModule.Name: {}}
+	names := map[string]struct{}{ast.RegoParseModule.Name: {}, ast.BitsShiftLeft.Name: {}, ast.ReachablePathsBuiltin.Name: {}}
 	for _, b := range ast.Builtins {
 		if b.IsNondeterministic() {
 			names[b.Name] = struct{}{}

@@ -29,6 +29,7 @@ type Evaluator struct {
 	rules        map[string]*finding.Rule // the pack's, by name
 	candidates   *candidates
 	userPackages map[string]*ast.Location // a user's below kandev.rules, by their last name
+	bound        bound
 }
 
 // query is one question to the compiled policies and how its answers are to be read.
@@ -65,6 +66,7 @@ func New(ctx context.Context, options Options) (*Evaluator, error) {
 		store:   inmem.New(),
 		queries: []query{{body: packQuery(), blank: finding.Finding{Source: finding.Policy}}},
 		rules:   make(map[string]*finding.Rule, len(catalogue)),
+		bound:   defaultBound,
 	}
 	for i := range catalogue {
 		e.rules[catalogue[i].Name] = &catalogue[i]
@@ -117,20 +119,14 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, erro
 	}
 	defer e.store.Abort(ctx, txn)
 
-	cancel := topdown.NewCancel()
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, cancel.Cancel)()
-	}
+	running := e.bound.start(ctx)
 	findings := make([]finding.Finding, 0, 16)
 	for i := range e.queries {
 		q := &e.queries[i]
-		err := topdown.NewQuery(q.body).
-			WithCompiler(e.compiler).
-			WithStore(e.store).
-			WithTransaction(txn).
-			WithCancel(cancel).
-			WithInput(input).
-			WithMetrics(metrics.NoOp()).
+		query := func() *topdown.Query {
+			return topdown.NewQuery(q.body).WithCompiler(e.compiler).WithStore(e.store).WithTransaction(txn).WithInput(input)
+		}
+		err := query().WithCancel(running).WithMetrics(metrics.NoOp()).
 			Iter(ctx, func(answer topdown.QueryResult) error {
 				findings, err = e.read(findings, q, answer)
 				return err
@@ -139,7 +135,7 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, erro
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
-			return nil, policyError(err)
+			return nil, policyError(running.explain(err, query()))
 		}
 	}
 	finding.Sort(findings)

@@ -154,12 +154,11 @@ func (t unitTest) run(ctx context.Context, query func(topdown.QueryTracer) *topd
 		result.Verdict, result.Message = Skipped, "skipped"
 		return result, nil
 	}
-	cancel := topdown.NewCancel()
-	defer context.AfterFunc(ctx, cancel.Cancel)()
+	running := bound{defaultBound.time, userHeap}.start(ctx)
 	var output bytes.Buffer
 	passed := false
 	started := time.Now()
-	err := query(covered).WithCancel(cancel).WithPrintHook(topdown.NewPrintHook(&output)).
+	err := query(covered).WithCancel(running).WithPrintHook(topdown.NewPrintHook(&output)).
 		Iter(ctx, func(answer topdown.QueryResult) error {
 			passed = holds(answer[answerVariable].Value)
 			return nil
@@ -169,12 +168,12 @@ func (t unitTest) run(ctx context.Context, query func(topdown.QueryTracer) *topd
 	case ctx.Err() != nil:
 		return result, context.Cause(ctx)
 	case err != nil:
-		result.Verdict, result.Message = Errored, problemsOf(err)[0].String()
+		result.Verdict, result.Message = Errored, problemsOf(running.explain(err, query(nil)))[0].String()
 	case passed:
 		result.Verdict = Pass
 	default:
 		failure := lastFailure{file: result.File}
-		if err := query(&failure).WithCancel(cancel).Iter(ctx, func(topdown.QueryResult) error { return nil }); err != nil {
+		if err := query(&failure).WithCancel(running).Iter(ctx, func(topdown.QueryResult) error { return nil }); err != nil {
 			return result, errors.Join(err, ctx.Err())
 		}
 		result.Verdict, result.Message = Fail, failure.String()

@@ -35,7 +35,7 @@ func (e *Evaluator) addUser(ctx context.Context, modules map[string]*ast.Module,
 	if err := addModules(modules, user); err != nil {
 		return err
 	}
-	e.store = inmem.NewFromObject(data)
+	e.store, e.bound.heap = inmem.NewFromObject(data), userHeap
 	txn, err := e.store.NewTransaction(ctx)
 	if err != nil {
 		return err

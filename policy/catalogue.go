@@ -14,6 +14,7 @@ func Catalogue() []finding.Rule {
 	rules := slices.Clone(catalogue)
 	for i := range rules {
 		rules[i].References = slices.Clone(rules[i].References)
+		rules[i].Parameters = slices.Clone(rules[i].Parameters)
 		if rules[i].PSS != nil {
 			pss := *rules[i].PSS
 			rules[i].PSS = &pss

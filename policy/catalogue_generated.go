@@ -258,6 +258,7 @@ template:
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/",
 		},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Names of sysctls that the kubelets allow with --allowed-unsafe-sysctls."}},
 	},
 	{
 		Name:        "kube-api-access-volume",
@@ -466,6 +467,7 @@ template:
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
 		},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Directories of the node that are prepared for sessions; what lies below one is allowed too."}},
 	},
 	{
 		Name:        "host-port",
@@ -687,12 +689,13 @@ template:
         capabilities:
           drop: [ALL]
 `,
-		FalsePositives: "A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that reason.",
+		FalsePositives: "A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that reason, or allow the capability everywhere with the parameter.",
 		PSS:            &finding.PSS{Level: "baseline", Check: "capabilities_baseline"},
 		References: []string{
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://man7.org/linux/man-pages/man7/capabilities.7.html",
 		},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Capabilities that containers may add, such as NET_ADMIN."}},
 	},
 	{
 		Name:        "baseline-capability",

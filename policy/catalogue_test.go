@@ -115,6 +115,16 @@ func ruleOf(t *testing.T, file string, module *ast.Module) annotatedRule {
 	if pss, ok := annotation.Custom["pss"].(map[string]any); ok {
 		rule.PSS = &finding.PSS{Level: pss["level"].(string), Check: pss["check"].(string)}
 	}
+	parameters, _ := annotation.Custom["parameters"].([]any)
+	for _, parameter := range parameters {
+		fields, _ := parameter.(map[string]any)
+		name, _ := fields["name"].(string)
+		description, _ := fields["description"].(string)
+		if name == "" || description == "" {
+			t.Errorf("%s: a parameter in METADATA lacks name or description", file)
+		}
+		rule.Parameters = append(rule.Parameters, finding.Parameter{Name: name, Description: description})
+	}
 	switch {
 	case rule.Title == "", rule.Description == "", len(rule.References) == 0:
 		t.Errorf("%s: METADATA lacks title, description or related_resources", file)
@@ -148,7 +158,11 @@ func catalogueGo(t *testing.T, rules []annotatedRule) []byte {
 		for _, reference := range r.References {
 			fmt.Fprintf(&b, "%q,\n", reference)
 		}
-		b.WriteString("},\n},\n")
+		b.WriteString("},\n")
+		if len(r.Parameters) > 0 {
+			fmt.Fprintf(&b, "Parameters: %#v,\n", r.Parameters)
+		}
+		b.WriteString("},\n")
 	}
 	b.WriteString("}\n\n// needs lists, by a rule's package, keys of which a document must hold one for the rule to find anything in it.\n")
 	b.WriteString("var needs = map[string][]string{\n")

@@ -19,10 +19,16 @@ type Input struct {
 	Platform string
 	// WorkspaceMode is managed_pvc, empty_dir or existing_claim; empty means unknown.
 	WorkspaceMode string
+	// Parameters are what the configuration tells rules, by the rule's name and the parameter's: JSON values. Rego finds
+	// them under input.kandev.parameters.
+	Parameters map[string]map[string]any
 }
 
 // contextKey is the key beside the document's own under which policies find the session's settings.
 var contextKey = ast.InternedTerm("kandev")
+
+// parametersKey is the key below contextKey with what the configuration tells rules.
+var parametersKey = ast.InternedTerm("parameters")
 
 // rulesKey is the key below contextKey with the rules to ask, as packQuery reads it.
 var rulesKey = ast.InternedTerm("rules")
@@ -47,6 +53,13 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 		if setting.value != "" {
 			session.Insert(ast.InternedTerm(setting.key), ast.StringTerm(setting.value))
 		}
+	}
+	if len(in.Parameters) > 0 {
+		parameters, err := ast.InterfaceToValue(in.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("convert the parameters of policies: %w", err)
+		}
+		session.Insert(parametersKey, ast.NewTerm(parameters))
 	}
 	session.Insert(rulesKey, c.of(in.Object))
 	document.Insert(contextKey, ast.NewTerm(session))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/lint"
+	"github.com/kandev/kandev-podlint/policy"
 )
 
 // choice is a flag that takes one of a few words.
@@ -176,4 +178,29 @@ func (c *choice) fails(s finding.Severity) bool {
 		return false
 	}
 	return s.Rank() >= finding.Severity(c.value).Rank()
+}
+
+// selectFlags are the flags that choose among the rules of policies.
+type selectFlags struct{ lint.Selection }
+
+func addSelectFlags(c *cobra.Command) *selectFlags {
+	s := &selectFlags{}
+	f := c.Flags()
+	f.StringSliceVar(&s.Groups, "group", nil, "policy rules of `GROUP` only, repeatable: "+strings.Join(lint.PolicyGroups(), ", "))
+	f.StringSliceVar(&s.Only, "only", nil, "policy `RULE` only, repeatable; with --group beside those of the groups")
+	f.StringSliceVar(&s.Skip, "skip", nil, "leave policy `RULE` out, repeatable")
+	complete(c, "group", lint.PolicyGroups())
+	for _, flag := range []string{"only", "skip"} {
+		complete(c, flag, policyRuleNames())
+	}
+	return s
+}
+
+// policyRuleNames lists the rules of the pack.
+func policyRuleNames() []string {
+	var names []string
+	for _, r := range policy.Catalogue() {
+		names = append(names, r.Name)
+	}
+	return names
 }

@@ -21,6 +21,7 @@ type lintCommand struct {
 	output        *outputFlags
 	kube          *kubeVersion
 	failOn        *choice
+	selected      *selectFlags
 	policies      []string
 	config        string
 	baseline      string
@@ -54,6 +55,7 @@ a file without a template is an error.`,
 	l.output = addOutputFlags(c, report.Formats())
 	l.kube = addKubeVersion(c.Flags())
 	l.failOn = addFailOn(c)
+	l.selected = addSelectFlags(c)
 	f := c.Flags()
 	f.StringArrayVar(&l.policies, "policy", nil, "`DIR` of your own Rego policies, repeatable")
 	f.StringVar(&l.config, "config", "", "configuration `FILE` (default "+lint.ConfigName+", from each file upwards)")
@@ -83,7 +85,7 @@ func (l *lintCommand) run(ctx context.Context, paths []string, in io.Reader, std
 }
 
 func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
-	o := lint.Options{KubeVersion: string(*l.kube), Policies: l.policies, Stdin: in}
+	o := lint.Options{KubeVersion: string(*l.kube), Policies: l.policies, Select: l.selected.Selection, Stdin: in}
 	var err error
 	if o.Profile, err = l.profile.stated(); err != nil {
 		return o, err
@@ -96,6 +98,9 @@ func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
 			return o, unusable(fmt.Errorf("--config: %w", err))
 		}
 	}
+	if err := l.checkSelection(o.Config); err != nil {
+		return o, unusable(err)
+	}
 	switch {
 	case l.writeBaseline && l.baseline == "":
 		return o, unusable(errors.New("--write-baseline needs --baseline FILE"))
@@ -107,6 +112,18 @@ func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// checkSelection refuses a choice of rules that do not exist. Those of a user's policies may have any name.
+func (l *lintCommand) checkSelection(config *lint.Config) error {
+	err := l.selected.Check(len(l.policies)+len(config.PolicyDirs()) > 0)
+	if err == nil || config != nil {
+		return err
+	}
+	if here, findErr := lint.FindConfig("."); findErr == nil && len(here.PolicyDirs()) > 0 {
+		return l.selected.Check(true)
+	}
+	return err
 }
 
 // print lints the paths and prints each file's findings as they come.

@@ -3,6 +3,7 @@ package docstest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
@@ -77,6 +79,9 @@ func TestSchemaRules(t *testing.T) {
 		} else {
 			want["fixedRule"] = append(want["fixedRule"], r.Name)
 		}
+		if len(r.Parameters) > 0 {
+			want["toldRule"] = append(want["toldRule"], r.Name)
+		}
 		list := "invariant"
 		if loads(t, "exclude: [{rules: ["+r.Name+"], reason: x}]") == nil {
 			list = "excludableRule"
@@ -88,6 +93,27 @@ func TestSchemaRules(t *testing.T) {
 		text = withEnum(t, text, def, names)
 	}
 	same(t, configSchema, []byte(text))
+}
+
+// TestSchemaParameters holds the schema's parameters against the catalogue.
+func TestSchemaParameters(t *testing.T) {
+	var root node
+	if err := json.Unmarshal([]byte(read(t, configSchema)), &root); err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string][]string{}, map[string][]string{}
+	for rule, n := range root.Properties["parameters"].Properties {
+		got[rule] = slices.Sorted(maps.Keys(root.Defs[strings.TrimPrefix(n.Ref, "#/$defs/")].Properties))
+	}
+	for _, r := range lint.Rules() {
+		for _, p := range r.Parameters {
+			want[r.Name] = append(want[r.Name], p.Name)
+			slices.Sort(want[r.Name])
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -catalogue +schema\n%s", configSchema, diff)
+	}
 }
 
 // withEnum puts a list of names into the definition of a schema, one name a line.
@@ -203,6 +229,12 @@ func TestWrongConfigs(t *testing.T) {
 		"an expiry that is no date":       "exclude: [{rules: [host-path], reason: x, expires: next year}]",
 		"an expiry on no day":             "exclude: [{rules: [host-path], reason: x, expires: 2027-02-31}]",
 		"an exclude's unknown key":        "exclude: [{rules: [host-path], reason: x, until: 2027-01-31}]",
+		"a rule without parameters":       "parameters: {host-port: {}}",
+		"a parameter that is not there":   "parameters: {host-path: {denied: [/x]}}",
+		"a parameter that is no list":     "parameters: {host-path: {allowed: /x}}",
+		"a parameter of numbers":          "parameters: {unsafe-sysctl: {allowed: [1]}}",
+		"parameters of an invariant":      "parameters: {reserved-env: {allowed: [HOME]}}",
+		"parameters of an unknown rule":   "parameters: {host-paths: {allowed: [/x]}}",
 		"policies as a string":            "policies: policies",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,6 +51,7 @@ func Explain(w io.Writer, r finding.Rule) error {
 	section("Prefer", r.Good)
 	section("How to fix", wrap(r.Remedy))
 	section("Known false positives", wrap(r.FalsePositives))
+	section("Parameters", parameters(r, func(p finding.Parameter) string { return p.Name + "\n" + indent(wrap(p.Description)) }))
 	section("How to suppress", wrap(suppression(r)))
 	section("References", strings.Join(r.References, "\n"))
 	_, err := io.WriteString(w, b.String())
@@ -144,6 +145,7 @@ func Page(r finding.Rule) string {
 	section("Prefer", fenced(r.Good))
 	section("How to fix", r.Remedy)
 	section("Known false positives", r.FalsePositives)
+	section("Parameters", parametersPage(r))
 	section("How to suppress", suppressionPage(r))
 	section("References", bullets(r.References))
 	return b.String()
@@ -169,6 +171,23 @@ func suppressionPage(r finding.Rule) string {
 	}
 	return fenced(fmt.Sprintf("# kandev-podlint:ignore %s the reason", r.Name)) +
 		"\n\nThe comment stands on the finding's line or on the line above. See [suppressions](../suppressions.md)."
+}
+
+// parameters writes a rule's parameters, each as told.
+func parameters(r finding.Rule, write func(finding.Parameter) string) string {
+	written := make([]string, len(r.Parameters))
+	for i, p := range r.Parameters {
+		written[i] = write(p)
+	}
+	return strings.Join(written, "\n")
+}
+
+func parametersPage(r finding.Rule) string {
+	if len(r.Parameters) == 0 {
+		return ""
+	}
+	return parameters(r, func(p finding.Parameter) string { return fmt.Sprintf("- `%s`: %s", p.Name, p.Description) }) +
+		fmt.Sprintf("\n\nThe [configuration](../configuration.md#parameters) gives each as a list of strings, under `parameters`, `%s`.", r.Name)
 }
 
 func bullets(lines []string) string {

@@ -37,6 +37,8 @@ type Config struct {
 	Profiles []ConfigProfile `json:"profiles,omitempty"`
 	// Rules sets the severity of policy rules: error, warning, info or off.
 	Rules map[string]RuleSeverity `json:"rules,omitempty"`
+	// Parameters are what policy rules are told, by the rule's name and the parameter's.
+	Parameters map[string]map[string]any `json:"parameters,omitempty"`
 	// Exclude takes findings out.
 	Exclude []Exclude `json:"exclude,omitempty"`
 	// Policies are directories of a user's Rego.
@@ -141,6 +143,14 @@ func (c *Config) path(p string) string {
 		return p
 	}
 	return filepath.Join(filepath.Dir(c.file), p)
+}
+
+// parameters returns what policy rules are told; a nil configuration tells them nothing.
+func (c *Config) parameters() map[string]map[string]any {
+	if c == nil {
+		return nil
+	}
+	return c.Parameters
 }
 
 // PolicyDirs returns the directories of the configuration's policies; a nil configuration has none.

@@ -29,6 +29,9 @@ func (c *configCheck) run() {
 	for _, name := range slices.Sorted(maps.Keys(c.config.Rules)) {
 		c.severity(name, c.config.Rules[name])
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.config.Parameters)) {
+		c.parameters(name, c.config.Parameters[name])
+	}
 	for i := range c.config.Exclude {
 		c.exclude(&c.config.Exclude[i], fmt.Sprintf("exclude[%d]", i))
 	}
@@ -73,6 +76,34 @@ func (c *configCheck) severity(name string, s RuleSeverity) {
 	} else if !known {
 		c.unknown(at, name)
 	}
+}
+
+// parameters checks what one rule is told. A rule of the user's own may be told anything.
+func (c *configCheck) parameters(rule string, told map[string]any) {
+	at := "parameters[" + rule + "]"
+	r, known := Rule(rule)
+	if !known {
+		c.unknown(at, rule)
+		return
+	}
+	if len(r.Parameters) == 0 {
+		c.add(at, "remove the rule here", "parameters: %s has none", rule)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		at := at + "[" + name + "]"
+		if !slices.ContainsFunc(r.Parameters, func(p finding.Parameter) bool { return p.Name == name }) {
+			c.add(at, "remove it; kandev-podlint rules "+rule+" lists the rule's parameters", "parameters: %s has no parameter %q", rule, name)
+		} else if !isStrings(told[name]) {
+			c.add(at, "write a list of strings", "parameters: %s of %s is no list of strings", name, rule)
+		}
+	}
+}
+
+// isStrings reports whether a JSON value is a list of strings.
+func isStrings(value any) bool {
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(item any) bool { _, ok := item.(string); return !ok })
 }
 
 // unknown reports a name that no rule has, unless the user's own policies may have it.

@@ -30,6 +30,12 @@ func TestConfigFaults(t *testing.T) {
 		{"unknown rule", "rules: {root-usr: off}\n", []string{`1:9: no rule is named "root-usr"; did you mean root-user?; correct the name; kandev-podlint rules lists them`}},
 		{"no severity", "rules: {root-user: bad}\n", []string{`1:9: rules: "bad" is no severity for root-user; write error, warning, info or off`}},
 		{"severity of an invariant", "rules: {owned-path: off}\n", []string{"1:9: rules: owned-path is no policy rule, so its severity is fixed; remove the line"}},
+		{"parameters", "parameters: {host-path: {allowed: [/data]}}\n", nil},
+		{"parameters of a rule without", "parameters: {root-user: {allowed: []}}\n", []string{"1:14: parameters: root-user has none; remove the rule here"}},
+		{"parameters of an unknown rule", "parameters: {host-pat: {}}\n", []string{`1:14: no rule is named "host-pat"; did you mean host-path?; correct the name; kandev-podlint rules lists them`}},
+		{"unknown parameter", "parameters: {host-path: {allow: [/data]}}\n", []string{`1:26: parameters: host-path has no parameter "allow"; remove it; kandev-podlint rules host-path lists the rule's parameters`}},
+		{"parameter of another type", "parameters: {host-path: {allowed: [/data, 1]}}\n", []string{"1:26: parameters: allowed of host-path is no list of strings; write a list of strings"}},
+		{"parameters of a user's rule", "policies: [.]\nparameters: {deny: {registries: {a: 1}}}\n", nil},
 		{"empty exclude", "exclude: [{}]\n", []string{
 			"1:11: exclude[0] has no reason; add reason: why the finding is accepted", "1:11: exclude[0] names no rules; add rules: [RULE]",
 		}},

@@ -25,6 +25,8 @@ type Options struct {
 	KubeVersion string
 	// Policies are directories of a user's Rego, beside those of the configuration.
 	Policies []string
+	// Select chooses among the rules of policies.
+	Select Selection
 	// Config replaces the search for configuration files.
 	Config *Config
 	// Baseline takes out what it accepts; nil accepts nothing.
@@ -154,7 +156,7 @@ func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template,
 	p := r.Profile.WithDefaults()
 	found, err := e.Eval(ctx, policy.Input{
 		Object: t.Object, MainContainer: p.MainContainer, KubeVersion: f.linter.o.KubeVersion,
-		Platform: string(p.Platform), WorkspaceMode: string(p.Workspace.Mode),
+		Platform: string(p.Platform), WorkspaceMode: string(p.Workspace.Mode), Parameters: f.config.parameters(),
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -164,6 +166,9 @@ func (f *file) evaluate(ctx context.Context, r *FileResult, t *compose.Template,
 		r.Findings = append(r.Findings, ownFinding(RulePolicyFailed, "a policy failed on this template: "+err.Error()))
 	}
 	for _, x := range found {
+		if !f.linter.o.Select.includes(x.Rule, x.Source) {
+			continue
+		}
 		setPlace(&x, t.Document.Locate(x.Path))
 		r.Findings = append(r.Findings, x)
 	}
@@ -184,7 +189,7 @@ func (f *file) takeOut(r *FileResult, object map[string]any, docs ...*compose.Do
 	}
 	var n [3]int
 	r.Findings, n[0] = f.config.apply(r.File, r.Findings, f.linter.o.Now)
-	r.Findings, n[1] = suppress(r.Findings, docs, len(f.policyDirs()) > 0)
+	r.Findings, n[1] = suppress(r.Findings, docs, f.linter.o.Select, len(f.policyDirs()) > 0)
 	r.Findings, n[2] = f.linter.o.Baseline.apply(r.File, r.Findings)
 	r.Suppressed += n[0] + n[1] + n[2]
 	finish(r, nil) // what is wrong with suppressions and excludes has come in

@@ -47,8 +47,9 @@ type suppression struct {
 }
 
 // suppress takes out what comments of the documents of one file suppress, and reports comments that are
-// wrong or suppress nothing. A nil document has none. Where the user has policies, rules may have any name.
-func suppress(fs []finding.Finding, docs []*compose.Document, user bool) (kept []finding.Finding, suppressed int) {
+// wrong or suppress nothing. A nil document has none. Where the user has policies, rules may have any name. Of a rule
+// that is not asked nobody knows whether a comment suppresses something.
+func suppress(fs []finding.Finding, docs []*compose.Document, asked Selection, user bool) (kept []finding.Finding, suppressed int) {
 	var active []*suppression
 	var faults []finding.Finding
 	for _, c := range commentsOf(docs) {
@@ -68,7 +69,7 @@ func suppress(fs []finding.Finding, docs []*compose.Document, user bool) (kept [
 		kept = append(kept, f)
 	}
 	for _, s := range active {
-		if !s.used {
+		if !s.used && asked.includes(s.rule, sourceOf(s.rule)) {
 			faults = append(faults, suppressionFault(RuleSuppressionUnused, s.comment,
 				fmt.Sprintf("nothing to suppress: %s does not fire on line %d", s.rule, s.comment.Line),
 				"remove the suppression, or move it to the finding's line or the line above"))

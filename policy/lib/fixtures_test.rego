@@ -36,4 +36,7 @@ everywhere_paths(key) := {sprintf("template.spec.%s[0].%s", [list, key]) |
 # An input for one Kubernetes version.
 on(version, input_) := object.union(input_, {"kandev": {"kubeVersion": version}})
 
+# An input with what the configuration tells rules.
+told(parameters, input_) := object.union(input_, {"kandev": {"parameters": parameters}})
+
 paths(findings) := {finding.path | some finding in findings}

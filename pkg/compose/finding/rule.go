@@ -15,4 +15,13 @@ type Rule struct {
 	FalsePositives string   `json:"falsePositives,omitempty"`
 	PSS            *PSS     `json:"pss,omitempty"`
 	References     []string `json:"references,omitempty"` // URLs
+	// Parameters are what the configuration may tell the rule.
+	Parameters []Parameter `json:"parameters,omitempty"`
+}
+
+// Parameter is a list of strings that the configuration may give a rule of the policy pack; without it the list is
+// empty.
+type Parameter struct {
+	Name        string `json:"name"`
+	Description string `json:"description"` // what an item means, a sentence
 }

@@ -17,6 +17,9 @@
 #     Remove the sysctl, or use one of the safe set.
 #   false_positives: >-
 #     Nodes whose kubelet allows the sysctl with --allowed-unsafe-sysctls.
+#   parameters:
+#   - name: allowed
+#     description: Names of sysctls that the kubelets allow with --allowed-unsafe-sysctls.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate
@@ -44,6 +47,7 @@
 package kandev.rules.unsafe_sysctl
 
 import data.kandev.lib.kubernetes
+import data.kandev.lib.parameters
 import data.kandev.lib.pod
 
 findings contains {
@@ -51,11 +55,12 @@ findings contains {
 	"path": sprintf("%s.securityContext.sysctls[%d].name", [pod.path, index]),
 	"container": "",
 	"message": sprintf("the Pod sets sysctl %s, which is not in the safe set", [name]),
-	"remediation": "remove the sysctl, or have it allowed on the nodes and suppress this with that reason",
+	"remediation": "remove the sysctl, or have it allowed on the nodes and name it in the parameter allowed",
 } if {
 	some index
 	name := pod.spec.securityContext.sysctls[index].name
 	not safe(name)
+	not name in parameters.strings("unsafe-sysctl", "allowed")
 }
 
 safe(name) if kubernetes.minor >= safe_since[name]

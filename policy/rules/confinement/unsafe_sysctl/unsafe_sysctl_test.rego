@@ -11,6 +11,15 @@ test_unsafe if {
 	fixtures.paths(found) == {"template.spec.securityContext.sysctls[1].name"}
 }
 
+test_allowed_by_the_configuration if {
+	template := fixtures.secured_pod({"sysctls": [
+		{"name": "kernel.msgmax", "value": "65536"},
+		{"name": "kernel.sem", "value": "1"},
+	]})
+	found := rule.findings with input as fixtures.told({"unsafe-sysctl": {"allowed": ["kernel.sem"]}}, template)
+	fixtures.paths(found) == {"template.spec.securityContext.sysctls[0].name"}
+}
+
 test_safe_set_grows if {
 	template := fixtures.secured_pod({"sysctls": [{"name": "net.ipv4.tcp_rmem", "value": "4096"}]})
 	count(rule.findings) == 0 with input as template

@@ -18,6 +18,9 @@
 #     Use an emptyDir, a claim, a ConfigMap or an image volume instead of hostPath.
 #   false_positives: >-
 #     A node prepared with a read-only data set or a read-only cache of images.
+#   parameters:
+#   - name: allowed
+#     description: Directories of the node that are prepared for sessions; what lies below one is allowed too.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate
@@ -44,6 +47,8 @@
 package kandev.rules.host_path
 
 import data.kandev.lib.hostpaths
+import data.kandev.lib.parameters
+import data.kandev.lib.paths
 import data.kandev.lib.pod
 
 findings contains {
@@ -57,4 +62,10 @@ findings contains {
 	pod.spec.volumes[index].hostPath
 	volume := pod.spec.volumes[index]
 	not hostpaths.danger(volume.hostPath.path)
+	not allowed(volume.hostPath.path)
+}
+
+allowed(path) if {
+	some directory in parameters.strings("host-path", "allowed")
+	startswith(paths.clean(path), paths.clean(directory))
 }

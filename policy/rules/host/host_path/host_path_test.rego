@@ -18,3 +18,14 @@ test_sensitive_paths_are_another_rule_s if {
 test_harmless_file_of_a_sensitive_directory if {
 	count(rule.findings) == 1 with input as fixtures.template({"volumes": [{"name": "zone", "hostPath": {"path": "/etc/localtime"}}]})
 }
+
+test_allowed_by_the_configuration if {
+	template := fixtures.template({"volumes": [
+		{"name": "models", "hostPath": {"path": "/data//models"}},
+		{"name": "others", "hostPath": {"path": "/database"}},
+		{"name": "data", "hostPath": {"path": "/data/"}},
+		{"name": "outside", "hostPath": {"path": "/data/../other"}},
+	]})
+	found := rule.findings with input as fixtures.told({"host-path": {"allowed": ["/data"]}}, template)
+	fixtures.paths(found) == {"template.spec.volumes[1].hostPath", "template.spec.volumes[3].hostPath"}
+}

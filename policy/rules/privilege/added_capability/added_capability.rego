@@ -18,7 +18,11 @@
 #   remedy: >-
 #     Remove the capability, or replace ALL by the few capabilities that the program needs.
 #   false_positives: >-
-#     A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that reason.
+#     A debugger needs SYS_PTRACE and a VPN NET_ADMIN; suppress the finding there with that
+#     reason, or allow the capability everywhere with the parameter.
+#   parameters:
+#   - name: allowed
+#     description: Capabilities that containers may add, such as NET_ADMIN.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate
@@ -44,6 +48,7 @@
 package kandev.rules.added_capability
 
 import data.kandev.lib.capabilities
+import data.kandev.lib.parameters
 import data.kandev.lib.pod
 
 findings contains {
@@ -56,8 +61,11 @@ findings contains {
 	some place, index
 	name := pod.scopes[place].spec.securityContext.capabilities.add[index]
 	not name in capabilities.baseline
+	not capabilities.canonical(name) in allowed
 	scope := pod.scopes[place]
 }
+
+allowed := {capabilities.canonical(name) | some name in parameters.strings("added-capability", "allowed")}
 
 reason(name) := "every one there is" if {
 	capabilities.canonical(name) == "ALL"

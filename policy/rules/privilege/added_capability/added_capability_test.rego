@@ -26,3 +26,12 @@ test_remedy_names_the_way_out if {
 test_baseline_and_dropped if {
 	count(rule.findings) == 0 with input as fixtures.secured({"capabilities": {"add": ["CHOWN", "KILL"], "drop": ["ALL"]}})
 }
+
+test_allowed_by_the_configuration if {
+	template := fixtures.secured({"capabilities": {"add": ["NET_ADMIN", "CAP_NET_ADMIN", "SYS_ADMIN", "ALL"]}})
+	found := rule.findings with input as fixtures.told({"added-capability": {"allowed": ["net_admin"]}}, template)
+	fixtures.paths(found) == {
+		"template.spec.containers[0].securityContext.capabilities.add[2]",
+		"template.spec.containers[0].securityContext.capabilities.add[3]",
+	}
+}

@@ -43,6 +43,42 @@ template:
 		},
 	},
 	{
+		Name:        "proc-mount-not-default",
+		Title:       "A container's procMount is not Default",
+		Group:       "confinement",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "The baseline standard allows procMount: Unmasked in a Pod with a user namespace of its own from Kubernetes 1.35; the restricted standard goes on to forbid it. The parts of /proc that it shows belong to the whole node.",
+		Remedy:      "Remove procMount.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostUsers: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        procMount: Unmasked
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    hostUsers: false
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        procMount: Default
+`,
+		FalsePositives: "Nested containers without privileged mode need it, in a user namespace.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "procMount_restricted"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
 		Name:        "seccomp-annotation",
 		Title:       "A seccomp annotation has no effect",
 		Group:       "confinement",
@@ -120,7 +156,7 @@ template:
 		Group:       "confinement",
 		Source:      finding.Policy,
 		Severity:    finding.Info,
-		Description: "Where neither the container nor the Pod names a profile, containers run without one on every node whose kubelet does not set seccompDefault. The restricted Pod Security Standard asks for one.",
+		Description: "Where neither the container nor the Pod names a profile, containers run without one on every node whose kubelet does not set seccompDefault. The restricted Pod Security Standard asks for one, RuntimeDefault or Localhost, and does not take Unconfined from the Pod even where each container has its own.",
 		Remedy:      "Set securityContext.seccompProfile.type: RuntimeDefault on the Pod.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -539,6 +575,48 @@ template:
 		},
 	},
 	{
+		Name:        "probe-host",
+		Title:       "A probe or lifecycle hook names a host",
+		Group:       "host",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The kubelet makes the connections of probes and hooks, from the node. With a host it connects wherever the template says, past the Pod's network policies, and tells by the container's state whether something answered. The baseline standard forbids it from Kubernetes 1.34.",
+		Remedy:      "Remove host: the kubelet then connects to the Pod. For a virtual host, set a Host header in httpHeaders.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: cache
+      image: registry.example/cache:3
+      readinessProbe:
+        tcpSocket:
+          host: 10.0.0.1
+          port: 6379
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: cache
+      image: registry.example/cache:3
+      readinessProbe:
+        tcpSocket:
+          port: 6379
+`,
+		FalsePositives: "127.0.0.1 is the node's own address, and in a Pod of the host's network the container's too; an exec probe does the same in any Pod.",
+		PSS:            &finding.PSS{Level: "baseline", Check: "hostProbesAndHostLifecycle"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/",
+		},
+	},
+	{
 		Name:        "sensitive-host-path",
 		Title:       "A volume gives the node away",
 		Group:       "host",
@@ -608,6 +686,47 @@ template:
 		PSS:            &finding.PSS{Level: "baseline", Check: "windowsHostProcess"},
 		References: []string{
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "restricted-volume",
+		Title:       "A volume has a type that the restricted standard does not know",
+		Group:       "mounts",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "The restricted Pod Security Standard allows volumes of the Pod itself and of the cluster's objects: configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected and secret. The other types let whoever writes the template reach a server, a disk or the node past what the cluster's administrator has made claims for.",
+		Remedy:      "Use a persistentVolumeClaim, bound to a PersistentVolume of that type where its contents are needed.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    volumes:
+    - name: models
+      nfs:
+        server: nfs.example
+        path: /models
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    volumes:
+    - name: models
+      persistentVolumeClaim:
+        claimName: models
+        readOnly: true
+`,
+		FalsePositives: "A cluster whose administrator gives out a server or a disk by template and not by claim.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "restrictedVolumes"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/concepts/storage/volumes/",
 		},
 	},
 	{
@@ -733,6 +852,43 @@ template:
 		PSS:            &finding.PSS{Level: "restricted", Check: "capabilities_restricted"},
 		References: []string{
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+		},
+	},
+	{
+		Name:        "capabilities-not-dropped",
+		Title:       "A container keeps Linux capabilities",
+		Group:       "privilege",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "A container that does not drop ALL keeps some fourteen pieces of root's power that the runtime gives by default, such as making packets of any kind or changing the owner of any file, for whatever process comes to run as root in it. The restricted Pod Security Standard asks every container to drop ALL.",
+		Remedy:      "Set securityContext.capabilities.drop: [ALL] on each container, and add back only what its program fails without.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          drop: [NET_RAW]
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        capabilities:
+          drop: [ALL]
+`,
+		FalsePositives: "A privileged container has every capability whatever it drops. A program that starts as root and changes to another user needs some.",
+		PSS:            &finding.PSS{Level: "restricted", Check: "capabilities_restricted"},
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
 		},
 	},
 	{
@@ -910,6 +1066,7 @@ template:
 // needs lists, by a rule's package, keys of which a document must hold one for the rule to find anything in it.
 var needs = map[string][]string{
 	"apparmor_unconfined":             {"appArmorProfile", "annotations"},
+	"proc_mount_not_default":          {"procMount"},
 	"seccomp_annotation":              {"annotations"},
 	"seccomp_unconfined":              {"seccompProfile"},
 	"seccomp_unset":                   {},
@@ -924,11 +1081,14 @@ var needs = map[string][]string{
 	"host_path":                       {"hostPath"},
 	"host_port":                       {"hostPort"},
 	"host_user_namespace":             {"privileged", "capabilities"},
+	"probe_host":                      {"host"},
 	"sensitive_host_path":             {"hostPath"},
 	"windows_host_process":            {"windowsOptions"},
+	"restricted_volume":               {"awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "fc", "flexVolume", "flocker", "gcePersistentDisk", "gitRepo", "glusterfs", "hostPath", "iscsi", "nfs", "photonPersistentDisk", "portworxVolume", "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume"},
 	"sub_path_expansion":              {"subPathExpr"},
 	"added_capability":                {"capabilities"},
 	"baseline_capability":             {"capabilities"},
+	"capabilities_not_dropped":        {},
 	"non_root_not_required":           {},
 	"privilege_escalation":            {"allowPrivilegeEscalation"},
 	"privilege_escalation_unset":      {},

@@ -27,6 +27,8 @@ func places(findings []finding.Finding) []string {
 func TestEvalComposedPod(t *testing.T) {
 	findings := evalYAML(t, Input{}, composedPod)
 	want := []string{
+		"capabilities-not-dropped info spec.containers[1].securityContext",
+		"capabilities-not-dropped info spec.initContainers[0].securityContext",
 		"host-user-namespace info spec",
 		"non-root-not-required info spec.containers[1].securityContext",
 		"privilege-escalation-unset info spec.containers[1].securityContext",
@@ -36,7 +38,7 @@ func TestEvalComposedPod(t *testing.T) {
 	if got := places(findings); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	want4 := finding.Finding{
+	privileged := finding.Finding{
 		Rule: "privileged-container", Severity: finding.Warning, Source: finding.Policy,
 		Message:     `container "docker-engine" runs privileged, with every capability and device of the node`,
 		Remediation: "remove privileged, or suppress this with the reason why the companion needs it",
@@ -44,8 +46,8 @@ func TestEvalComposedPod(t *testing.T) {
 		Container:   "docker-engine",
 		PSS:         &finding.PSS{Level: "baseline", Check: "privileged"},
 	}
-	if !reflect.DeepEqual(findings[3], want4) {
-		t.Errorf("got %+v", findings[3])
+	if !reflect.DeepEqual(findings[5], privileged) {
+		t.Errorf("got %+v", findings[5])
 	}
 }
 

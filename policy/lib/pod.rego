@@ -5,6 +5,8 @@
 #   security contexts. Each is built once an evaluation, so that rules may iterate over them freely.
 package kandev.lib.pod
 
+import data.kandev.lib.kubernetes
+
 # The Pod itself: the template of a PodTemplate, or the whole document.
 root := input.template if {
 	is_object(input.template)
@@ -58,5 +60,14 @@ security_context_path(container) := sprintf("%s.securityContext", [container.pat
 # The Pod has a user namespace of its own: its root is nobody on the node.
 user_namespaced if spec.hostUsers == false
 
-# Linux settings mean nothing to a Windows Pod.
-windows if spec.os.name == "windows"
+# The Pod Security Standards trust that namespace from Kubernetes 1.35.
+contained if {
+	user_namespaced
+	kubernetes.minor >= 35
+}
+
+# Linux settings mean nothing to a Windows Pod, as the Pod Security Standards know from Kubernetes 1.25.
+windows if {
+	spec.os.name == "windows"
+	kubernetes.minor >= 25
+}

@@ -26,6 +26,22 @@ test_no_spec if {
 	count(pod.containers) == 0 with input as {}
 }
 
+test_windows_counts_from_1_25 if {
+	template := fixtures.template({"os": {"name": "windows"}})
+	pod.windows with input as template
+	pod.windows with input as fixtures.on("1.25", template)
+	not pod.windows with input as fixtures.on("1.24", template)
+	not pod.windows with input as fixtures.template({"os": {"name": "linux"}})
+}
+
+test_user_namespace_counts_from_1_35 if {
+	template := fixtures.template({"hostUsers": false})
+	pod.contained with input as template
+	pod.contained with input as fixtures.on("1.35", template)
+	not pod.contained with input as fixtures.on("1.34", template)
+	not pod.contained with input as fixtures.template({"hostUsers": null})
+}
+
 test_main_container if {
 	pod.main_container == "kandev-agent" with input as {}
 	pod.main_container == "agent" with input as {"kandev": {"mainContainer": "agent"}}

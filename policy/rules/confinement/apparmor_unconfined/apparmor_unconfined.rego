@@ -47,12 +47,13 @@ findings contains {
 	"rule": "apparmor-unconfined",
 	"path": sprintf("%s.securityContext.appArmorProfile.type", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s uses AppArmor profile %v", [pod.subject(scope), type]),
+	"message": sprintf("%s uses AppArmor profile %v", [pod.subject(scope), object.get(profile, "type", "without a type")]),
 	"remediation": "set appArmorProfile.type to RuntimeDefault",
 } if {
 	some place
-	type := pod.scopes[place].spec.securityContext.appArmorProfile.type
-	not type in {"RuntimeDefault", "Localhost"}
+	profile := pod.scopes[place].spec.securityContext.appArmorProfile
+	profile != null
+	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
 	scope := pod.scopes[place]
 }
 
@@ -65,7 +66,7 @@ findings contains {
 } if {
 	some key, profile in pod.annotations
 	startswith(key, prefix)
-	not profile in {"", "runtime/default"}
+	not profile in {"", "runtime/default", null}
 	not startswith(profile, "localhost/")
 	name := trim_prefix(key, prefix)
 }

@@ -13,6 +13,16 @@ test_pod_level if {
 	fixtures.paths(found) == {"template.spec.securityContext.appArmorProfile.type"}
 }
 
+test_type_is_needed if {
+	every profile in [{}, {"type": null}, {"type": ""}, {"type": "runtime/default"}] {
+		count(rule.findings) == 1 with input as fixtures.secured({"appArmorProfile": profile})
+	}
+}
+
+test_null_is_no_profile if {
+	count(rule.findings) == 0 with input as fixtures.secured({"appArmorProfile": null})
+}
+
 test_confined if {
 	count(rule.findings) == 0 with input as fixtures.secured({"appArmorProfile": {"type": "RuntimeDefault"}})
 	count(rule.findings) == 0 with input as fixtures.secured({"appArmorProfile": {"type": "Localhost", "localhostProfile": "x"}})
@@ -24,6 +34,7 @@ test_annotation if {
 		"container.apparmor.security.beta.kubernetes.io/a": "runtime/default",
 		"container.apparmor.security.beta.kubernetes.io/b": "localhost/x",
 		"container.apparmor.security.beta.kubernetes.io/c": "",
+		"container.apparmor.security.beta.kubernetes.io/d": null,
 		"example.com/apparmor": "unconfined",
 	})
 	{[finding.path, finding.container] | some finding in found} == {[

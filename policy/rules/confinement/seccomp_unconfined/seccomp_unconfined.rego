@@ -47,11 +47,12 @@ findings contains {
 	"rule": "seccomp-unconfined",
 	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s uses seccomp profile %v", [pod.subject(scope), type]),
+	"message": sprintf("%s uses seccomp profile %v", [pod.subject(scope), object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
 	some place
-	type := pod.scopes[place].spec.securityContext.seccompProfile.type
-	not type in {"RuntimeDefault", "Localhost"}
+	profile := pod.scopes[place].spec.securityContext.seccompProfile
+	profile != null
+	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
 	scope := pod.scopes[place]
 }

@@ -13,6 +13,16 @@ test_pod_level if {
 	fixtures.paths(found) == {"template.spec.securityContext.seccompProfile.type"}
 }
 
+test_type_is_needed if {
+	every profile in [{}, {"type": null}, {"type": ""}, {"type": "runtime/default"}] {
+		count(rule.findings) == 1 with input as fixtures.secured({"seccompProfile": profile})
+	}
+}
+
+test_null_is_no_profile if {
+	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": null})
+}
+
 test_confined if {
 	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": {"type": "RuntimeDefault"}})
 	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": {"type": "Localhost", "localhostProfile": "x.json"}})

@@ -2,7 +2,8 @@
 # title: A container has no seccomp profile
 # description: >-
 #   Where neither the container nor the Pod names a profile, containers run without one on every node whose kubelet
-#   does not set seccompDefault. The restricted Pod Security Standard asks for one.
+#   does not set seccompDefault. The restricted Pod Security Standard asks for one, RuntimeDefault or Localhost, and
+#   does not take Unconfined from the Pod even where each container has its own.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 #   - ref: https://kubernetes.io/docs/tutorials/security/seccomp/
@@ -48,7 +49,22 @@ findings contains {
 } if {
 	not set_for_pod
 	some container in pod.containers
-	not container.spec.securityContext.seccompProfile.type
+	object.get(container.spec, ["securityContext", "seccompProfile"], null) == null
+	not pod.windows
+}
+
+findings contains {
+	"rule": "seccomp-unset",
+	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
+	"container": scope.name,
+	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [pod.subject(scope), object.get(profile, "type", "without a type")]),
+	"remediation": "set seccompProfile.type to RuntimeDefault",
+} if {
+	some place
+	profile := pod.scopes[place].spec.securityContext.seccompProfile
+	profile != null
+	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
+	scope := pod.scopes[place]
 	not pod.windows
 }
 

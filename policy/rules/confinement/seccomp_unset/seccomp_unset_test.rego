@@ -10,13 +10,35 @@ test_nearest_parent if {
 
 test_pod_s_profile_is_everyone_s if {
 	count(rule.findings) == 0 with input as fixtures.secured_pod({"seccompProfile": {"type": "RuntimeDefault"}})
-	count(rule.findings) == 1 with input as fixtures.secured_pod({"seccompProfile": {"type": "Unconfined"}})
+
+	found := rule.findings with input as fixtures.secured_pod({"seccompProfile": {"type": "Unconfined"}})
+	fixtures.paths(found) == {"template.spec.securityContext.seccompProfile.type", "template.spec.containers[0]"}
+}
+
+test_other_types_are_none if {
+	every profile in [{"type": "Unconfined"}, {}, {"type": null}] {
+		found := rule.findings with input as fixtures.template({
+			"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+			"containers": [{"name": "a", "securityContext": {"seccompProfile": profile}}],
+		})
+		fixtures.paths(found) == {"template.spec.containers[0].securityContext.seccompProfile.type"}
+	}
+}
+
+test_null_is_no_profile if {
+	found := rule.findings with input as fixtures.secured({"seccompProfile": null})
+	fixtures.paths(found) == {"template.spec.containers[0].securityContext"}
 }
 
 test_container_s_own if {
 	count(rule.findings) == 0 with input as fixtures.secured({"seccompProfile": {"type": "RuntimeDefault"}})
 }
 
-test_windows_has_no_such_setting if {
-	count(rule.findings) == 0 with input as fixtures.template({"os": {"name": "windows"}})
+test_windows_has_no_such_setting_from_1_25 if {
+	template := fixtures.template({
+		"os": {"name": "windows"},
+		"securityContext": {"seccompProfile": {"type": "Unconfined"}},
+	})
+	count(rule.findings) == 0 with input as fixtures.on("1.25", template)
+	count(rule.findings) == 2 with input as fixtures.on("1.24", template)
 }

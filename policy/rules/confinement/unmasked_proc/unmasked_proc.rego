@@ -40,7 +40,6 @@
 #             procMount: Unmasked
 package kandev.rules.unmasked_proc
 
-import data.kandev.lib.kubernetes
 import data.kandev.lib.pod
 
 findings contains {
@@ -53,11 +52,6 @@ findings contains {
 	some place
 	type := pod.scopes[place].spec.securityContext.procMount
 	not type in {"Default", null}
-	not contained
+	not pod.contained
 	scope := pod.scopes[place]
-}
-
-contained if {
-	pod.user_namespaced
-	kubernetes.minor >= 35
 }

@@ -57,8 +57,8 @@ findings contains {
 	"message": sprintf("the Pod sets sysctl %s, which is not in the safe set", [name]),
 	"remediation": "remove the sysctl, or have it allowed on the nodes and name it in the parameter allowed",
 } if {
-	some index
-	name := pod.spec.securityContext.sysctls[index].name
+	some index, sysctl in pod.spec.securityContext.sysctls
+	name := object.get(sysctl, "name", "")
 	not safe(name)
 	not name in parameters.strings("unsafe-sysctl", "allowed")
 }

@@ -20,6 +20,13 @@ test_allowed_by_the_configuration if {
 	fixtures.paths(found) == {"template.spec.securityContext.sysctls[0].name"}
 }
 
+test_no_name_is_not_safe if {
+	every sysctl in [{"value": "1"}, {"name": null}, {"name": ""}] {
+		found := rule.findings with input as fixtures.secured_pod({"sysctls": [sysctl]})
+		fixtures.paths(found) == {"template.spec.securityContext.sysctls[0].name"}
+	}
+}
+
 test_safe_set_grows if {
 	template := fixtures.secured_pod({"sysctls": [{"name": "net.ipv4.tcp_rmem", "value": "4096"}]})
 	count(rule.findings) == 0 with input as template

@@ -55,17 +55,20 @@ findings contains {
 	"rule": "host-path",
 	"path": sprintf("%s.volumes[%d].hostPath", [pod.path, index]),
 	"container": "",
-	"message": sprintf("volume %q is %s of the node", [volume.name, volume.hostPath.path]),
+	"message": sprintf("volume %q is %s of the node", [object.get(volume, "name", ""), object.get(volume.hostPath, "path", "a path")]),
 	"remediation": "use an emptyDir or a claim",
 } if {
 	some index
-	pod.spec.volumes[index].hostPath
+	pod.spec.volumes[index].hostPath != null
 	volume := pod.spec.volumes[index]
-	not hostpaths.danger(volume.hostPath.path)
-	not allowed(volume.hostPath.path)
+	not sensitive(volume.hostPath)
+	not allowed(volume.hostPath)
 }
 
-allowed(path) if {
+# sensitive-host-path has those; a source without a path is none.
+sensitive(source) if hostpaths.danger(source.path)
+
+allowed(source) if {
 	some directory in parameters.strings("host-path", "allowed")
-	startswith(paths.clean(path), paths.clean(directory))
+	startswith(paths.clean(source.path), paths.clean(directory))
 }

@@ -15,6 +15,15 @@ test_sensitive_paths_are_another_rule_s if {
 	count(rule.findings) == 0 with input as fixtures.template({"volumes": [{"name": "etc", "hostPath": {"path": "/etc"}}]})
 }
 
+test_source_without_a_path if {
+	found := rule.findings with input as fixtures.template({"volumes": [{"hostPath": {}}]})
+	fixtures.paths(found) == {"template.spec.volumes[0].hostPath"}
+}
+
+test_null_is_no_source if {
+	count(rule.findings) == 0 with input as fixtures.template({"volumes": [{"name": "work", "hostPath": null, "emptyDir": {}}]})
+}
+
 test_harmless_file_of_a_sensitive_directory if {
 	count(rule.findings) == 1 with input as fixtures.template({"volumes": [{"name": "zone", "hostPath": {"path": "/etc/localtime"}}]})
 }

@@ -50,7 +50,7 @@ findings contains {
 	"rule": "sensitive-host-path",
 	"path": sprintf("%s.volumes[%d].hostPath.path", [pod.path, index]),
 	"container": "",
-	"message": sprintf("volume %q is %s of the node: %s", [volume.name, volume.hostPath.path, danger]),
+	"message": sprintf("volume %q is %s of the node: %s", [object.get(volume, "name", ""), volume.hostPath.path, danger]),
 	"remediation": "remove the volume and its mounts; a session needs nothing of its node",
 } if {
 	some index

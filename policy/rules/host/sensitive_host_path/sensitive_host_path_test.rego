@@ -14,6 +14,11 @@ test_path_and_kind_of_danger if {
 	]}
 }
 
+test_volume_without_a_name if {
+	found := rule.findings with input as fixtures.template({"volumes": [{"hostPath": {"path": "/etc"}}]})
+	fixtures.paths(found) == {"template.spec.volumes[0].hostPath.path"}
+}
+
 test_no_host_path if {
 	count(rule.findings) == 0 with input as fixtures.template({"volumes": [{"name": "work", "emptyDir": {}}]})
 }

@@ -57,4 +57,5 @@ findings contains {
 	name in capabilities.baseline
 	name != "NET_BIND_SERVICE"
 	scope := pod.scopes[place]
+	not pod.windows
 }

@@ -11,3 +11,12 @@ test_every_list if {
 test_not_allowed_and_not_baseline if {
 	count(rule.findings) == 0 with input as fixtures.secured({"capabilities": {"add": ["NET_BIND_SERVICE", "SYS_ADMIN"]}})
 }
+
+test_windows_has_no_such_setting_from_1_25 if {
+	template := fixtures.template({
+		"os": {"name": "windows"},
+		"containers": [{"name": "a", "securityContext": {"capabilities": {"add": ["CHOWN"]}}}],
+	})
+	count(rule.findings) == 0 with input as fixtures.on("1.25", template)
+	count(rule.findings) == 1 with input as fixtures.on("1.24", template)
+}

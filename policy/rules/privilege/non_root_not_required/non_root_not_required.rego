@@ -38,7 +38,6 @@
 #             runAsNonRoot: true
 package kandev.rules.non_root_not_required
 
-import data.kandev.lib.kubernetes
 import data.kandev.lib.pod
 
 # At most one finding a container: where the Pod says true, only those that say false themselves.
@@ -53,7 +52,7 @@ findings contains {
 	some container in pod.containers
 	not container.spec.securityContext.runAsNonRoot == true
 	not container.spec.securityContext.runAsNonRoot == false
-	not contained
+	not pod.contained
 }
 
 findings contains {
@@ -66,7 +65,7 @@ findings contains {
 	some place
 	pod.scopes[place].spec.securityContext.runAsNonRoot == false
 	scope := pod.scopes[place]
-	not contained
+	not pod.contained
 }
 
 # The kubelet refuses to start user 0 beside it.
@@ -78,10 +77,4 @@ user(container) := container.spec.securityContext.runAsUser
 
 user(container) := pod.spec.securityContext.runAsUser if {
 	not container.spec.securityContext.runAsUser
-}
-
-# The Pod's root is nobody on the node.
-contained if {
-	pod.user_namespaced
-	kubernetes.minor >= 35
 }

@@ -52,4 +52,5 @@ findings contains {
 	some place
 	pod.scopes[place].spec.securityContext.allowPrivilegeEscalation == true
 	scope := pod.scopes[place]
+	not pod.windows
 }

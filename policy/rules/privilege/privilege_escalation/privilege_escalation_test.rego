@@ -12,3 +12,12 @@ test_false_or_absent if {
 	count(rule.findings) == 0 with input as fixtures.secured({"allowPrivilegeEscalation": false})
 	count(rule.findings) == 0 with input as fixtures.template({})
 }
+
+test_windows_has_no_such_setting_from_1_25 if {
+	template := fixtures.template({
+		"os": {"name": "windows"},
+		"containers": [{"name": "a", "securityContext": {"allowPrivilegeEscalation": true}}],
+	})
+	count(rule.findings) == 0 with input as fixtures.on("1.25", template)
+	count(rule.findings) == 1 with input as fixtures.on("1.24", template)
+}

@@ -21,8 +21,10 @@ test_set if {
 	count(rule.findings) == 0 with input as fixtures.secured({"allowPrivilegeEscalation": true})
 }
 
-test_windows_has_no_such_setting if {
-	count(rule.findings) == 0 with input as fixtures.template({"os": {"name": "windows"}})
+test_windows_has_no_such_setting_from_1_25 if {
+	template := fixtures.template({"os": {"name": "windows"}})
+	count(rule.findings) == 0 with input as fixtures.on("1.25", template)
+	count(rule.findings) == 1 with input as fixtures.on("1.24", template)
 }
 
 test_remediation_beside_privileged if {

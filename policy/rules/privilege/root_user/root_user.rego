@@ -40,7 +40,6 @@
 #             runAsUser: 1000
 package kandev.rules.root_user
 
-import data.kandev.lib.kubernetes
 import data.kandev.lib.pod
 
 findings contains {
@@ -53,11 +52,5 @@ findings contains {
 	some place
 	pod.scopes[place].spec.securityContext.runAsUser == 0
 	scope := pod.scopes[place]
-	not contained
-}
-
-# The Pod's root is nobody on the node.
-contained if {
-	pod.user_namespaced
-	kubernetes.minor >= 35
+	not pod.contained
 }

@@ -1,0 +1,85 @@
+# METADATA
+# title: A container keeps Linux capabilities
+# description: >-
+#   A container that does not drop ALL keeps some fourteen pieces of root's power that the runtime gives by default, such
+#   as making packets of any kind or changing the owner of any file, for whatever process comes to run as root in it. The
+#   restricted Pod Security Standard asks every container to drop ALL.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+# custom:
+#   group: privilege
+#   severity: info
+#   pss:
+#     level: restricted
+#     check: capabilities_restricted
+#   remedy: >-
+#     Set securityContext.capabilities.drop: [ALL] on each container, and add back only what its program fails without.
+#   false_positives: >-
+#     A privileged container has every capability whatever it drops. A program that starts as root and changes to
+#     another user needs some.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             capabilities:
+#               drop: [NET_RAW]
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             capabilities:
+#               drop: [ALL]
+package kandev.rules.capabilities_not_dropped
+
+import data.kandev.lib.capabilities
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "capabilities-not-dropped",
+	"path": pod.security_context_path(container),
+	"container": container.name,
+	"message": sprintf("container %q does not drop ALL capabilities", [container.name]),
+	"remediation": remediation(container),
+} if {
+	some place, container in pod.containers
+	not place in dropping
+	not pod.windows
+}
+
+# What the baseline standard lets it add is baseline-capability's.
+findings contains {
+	"rule": "capabilities-not-dropped",
+	"path": sprintf("%s.securityContext.capabilities.add[%d]", [container.path, index]),
+	"container": container.name,
+	"message": sprintf("container %q drops ALL capabilities and takes %s back", [container.name, name]),
+	"remediation": sprintf("remove %s from capabilities.add", [name]),
+} if {
+	some place, index
+	name := pod.containers[place].spec.securityContext.capabilities.add[index]
+	not name in capabilities.baseline
+	place in dropping
+	container := pod.containers[place]
+	not pod.windows
+}
+
+# Dropping changes nothing where privileged gives everything.
+remediation(container) := "remove privileged, then add capabilities.drop: [ALL]" if {
+	container.spec.securityContext.privileged == true
+} else := "add capabilities.drop: [ALL] to the container's securityContext"
+
+# The containers that drop ALL, which the standard takes in upper case alone.
+dropping contains place if {
+	some place
+	pod.containers[place].spec.securityContext.capabilities.drop[_] == "ALL"
+}

@@ -19,5 +19,8 @@ baseline := {
 	"SYS_CHROOT",
 }
 
-# Runtimes read names in any case, some with the CAP_ of capabilities(7): cap_sys_admin is SYS_ADMIN.
-canonical(name) := trim_prefix(upper(name), "CAP_")
+# Runtimes read names in any case, some with the CAP_ of capabilities(7): cap_sys_admin is SYS_ADMIN. Every value has one,
+# or an expression about a list that holds null would be undefined: the API server reads an empty name there.
+canonical(name) := trim_prefix(upper(name), "CAP_") if {
+	is_string(name)
+} else := ""

@@ -7,3 +7,7 @@ test_canonical if {
 		capabilities.canonical(name) == "SYS_ADMIN"
 	}
 }
+
+test_canonical_of_null if {
+	capabilities.canonical(null) == ""
+}

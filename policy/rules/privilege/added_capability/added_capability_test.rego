@@ -23,6 +23,12 @@ test_remedy_names_the_way_out if {
 	}
 }
 
+test_no_name if {
+	every name in ["", null] {
+		count(rule.findings) == 1 with input as fixtures.secured({"capabilities": {"add": [name]}})
+	}
+}
+
 test_baseline_and_dropped if {
 	count(rule.findings) == 0 with input as fixtures.secured({"capabilities": {"add": ["CHOWN", "KILL"], "drop": ["ALL"]}})
 }

@@ -101,7 +101,7 @@ func TestFixturesAtEveryVersion(t *testing.T) {
 // names reports whether a finding names a check, in lower case as the fixtures do.
 func names(found found, check string) bool {
 	for pss := range found {
-		if strings.ToLower(pss.Check) == check {
+		if strings.EqualFold(pss.Check, check) {
 			return true
 		}
 	}

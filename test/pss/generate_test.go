@@ -46,8 +46,8 @@ func (g *generator) field(o object, key string, restricted any, others ...any) {
 
 // put sets a key to a value, or to what a function gives; absent leaves it out.
 func (g *generator) put(o object, key string, value any) {
-	if make, ok := value.(func() any); ok {
-		value = make()
+	if generate, ok := value.(func() any); ok {
+		value = generate()
 	}
 	if value != any(absent) {
 		o[key] = value

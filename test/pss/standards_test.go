@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	corev1 "k8s.io/api/core/v1"
 	psa "k8s.io/pod-security-admission/api"
@@ -204,12 +203,11 @@ func (c *comparison) allows(level psa.Level, minor int, found found) bool {
 // String is a table of the checks.
 func (c *comparison) String() string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%d Pods\ncheck\tlevel\tallowed\tforbidden\tdisagreements\n", c.pods)
+	const row = "%-27s %-11s %9v %9v %v\n"
+	fmt.Fprintf(&b, "%d Pods\n"+row, c.pods, "check", "level", "allowed", "forbidden", "disagreements")
 	for _, each := range c.checks {
 		n := c.counts[each.ID]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", each.ID, each.Level, n.allowed, n.forbidden, n.disagreements)
+		fmt.Fprintf(&b, row, each.ID, each.Level, n.allowed, n.forbidden, n.disagreements)
 	}
-	w.Flush()
 	return b.String()
 }

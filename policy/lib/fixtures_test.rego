@@ -9,6 +9,9 @@ template(spec) := {
 	"template": {"spec": object.union({"containers": [{"name": "kandev-agent"}]}, spec)},
 }
 
+# A PodTemplate whose Pod has the agent and a companion with the fields.
+companion(fields) := template({"containers": [{"name": "kandev-agent"}, object.union({"name": "companion"}, fields)]})
+
 # A PodTemplate whose agent has a security context.
 secured(context) := template({"containers": [{"name": "kandev-agent", "securityContext": context}]})
 

@@ -57,6 +57,17 @@ security_context_path(container) := sprintf("%s.securityContext", [container.pat
 	is_object(container.spec.securityContext)
 } else := container.path
 
+# A setting of a container's security context, or of the Pod's where the container has none.
+setting(container, name) := value if {
+	value := container.spec.securityContext[name]
+	value != null
+} else := spec.securityContext[name]
+
+# The container cannot run as root, or is told not to. Nothing is known where the image alone decides.
+non_root(container) if setting(container, "runAsNonRoot") == true
+
+non_root(container) if setting(container, "runAsUser") > 0
+
 # The Pod has a user namespace of its own: its root is nobody on the node.
 user_namespaced if spec.hostUsers == false
 

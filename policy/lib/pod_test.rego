@@ -46,3 +46,18 @@ test_main_container if {
 	pod.main_container == "kandev-agent" with input as {}
 	pod.main_container == "agent" with input as {"kandev": {"mainContainer": "agent"}}
 }
+
+test_setting if {
+	container := {"spec": {"securityContext": {"runAsUser": 0, "runAsNonRoot": null}}}
+	in_pod := {"spec": {"securityContext": {"runAsUser": 1000, "runAsNonRoot": false}}}
+	pod.setting(container, "runAsUser") == 0 with input as in_pod
+	pod.setting(container, "runAsNonRoot") == false with input as in_pod
+	not pod.setting(container, "fsGroup") with input as in_pod
+}
+
+test_non_root if {
+	pod.non_root({"spec": {}}) with input as {"spec": {"securityContext": {"runAsNonRoot": true}}}
+	pod.non_root({"spec": {"securityContext": {"runAsUser": 1000}}}) with input as {"spec": {}}
+	not pod.non_root({"spec": {"securityContext": {"runAsUser": 0}}}) with input as {"spec": {"securityContext": {"runAsUser": 1000}}}
+	not pod.non_root({"spec": {}}) with input as {"spec": {}}
+}

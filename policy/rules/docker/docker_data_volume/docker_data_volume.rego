@@ -1,0 +1,104 @@
+# METADATA
+# title: Docker's data has no volume with a size of its own
+# description: >-
+#   Images, layers and nested containers fill whatever they are given. On the container's own file system they fill
+#   the node's disk until the kubelet evicts Pods, this session among them; in the workspace they fill the checkout; on
+#   a claim or a directory of the node a cache outlives the session and carries what one session built into the next. An
+#   emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
+#   - ref: https://docs.docker.com/engine/daemon/#daemon-data-directory
+# custom:
+#   group: docker
+#   severity: warning
+#   needs: [image, command, args, volumeMounts]
+#   remedy: >-
+#     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the Pod
+#     has a limit for ephemeral-storage, the sum of all such limits has to hold it.
+#   false_positives: >-
+#     A daemon whose --data-root stands in a daemon.json of the image. A generic ephemeral volume is as good as an
+#     emptyDir and not reported. No template of the public corpus runs a Docker engine, so none shows this rule.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [dockerd]
+#           volumeMounts:
+#           - name: docker-data
+#             mountPath: /var/lib/docker
+#         volumes:
+#         - name: docker-data
+#           emptyDir: {}
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [dockerd]
+#           volumeMounts:
+#           - name: docker-data
+#             mountPath: /var/lib/docker
+#         volumes:
+#         - name: docker-data
+#           emptyDir:
+#             sizeLimit: 20Gi
+package kandev.rules.docker_data_volume
+
+import data.kandev.lib.docker
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "docker-data-volume",
+	"path": engine.path,
+	"container": engine.name,
+	"message": sprintf("container %q keeps Docker's data at %s, where no volume is mounted", [engine.name, root]),
+	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
+} if {
+	some engine in docker.root_engines
+	root := trim_suffix(docker.data_root(engine), "/")
+	count(docker.mounts_at(engine, docker.data_root(engine))) == 0
+}
+
+findings contains {
+	"rule": "docker-data-volume",
+	"path": mount.path,
+	"container": engine.name,
+	"message": sprintf("volume %q, where container %q keeps Docker's data, %s", [mount.name, engine.name, flaw(mount.name)]),
+	"remediation": "use an emptyDir of its own, with a sizeLimit",
+} if {
+	some engine in docker.root_engines
+	mounts := docker.mounts_at(engine, docker.data_root(engine))
+	every candidate in mounts {
+		flaw(candidate.name)
+	}
+	some mount in mounts
+}
+
+# What is wrong with a volume; undefined for one that is bounded and ends with the Pod.
+flaw(name) := "has no sizeLimit" if {
+	some volume in pod.spec.volumes
+	volume.name == name
+	volume.emptyDir
+	not volume.emptyDir.sizeLimit
+} else := "is not of this Pod alone" if {
+	every volume in pod.spec.volumes {
+		not bounded(volume, name)
+	}
+}
+
+bounded(volume, name) if {
+	volume.name == name
+	some source in ["emptyDir", "ephemeral"]
+	volume[source]
+}

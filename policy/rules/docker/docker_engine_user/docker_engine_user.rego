@@ -1,0 +1,69 @@
+# METADATA
+# title: A Docker engine may not run as root
+# description: >-
+#   dockerd refuses to start as another user, and where runAsNonRoot is true the kubelet refuses to start its image as
+#   root: the companion crashes or waits for ever, and the session with it. Set for the whole Pod, a non-root user is
+#   the engine's too. Only Docker's rootless images run without root.
+# related_resources:
+#   - ref: https://docs.docker.com/engine/security/rootless/
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+# custom:
+#   group: docker
+#   severity: warning
+#   needs: [runAsNonRoot, runAsUser]
+#   remedy: >-
+#     Move runAsNonRoot and runAsUser from the Pod to the agent, and give the engine runAsUser: 0.
+#   false_positives: >-
+#     A rootless engine whose image does not say rootless in its name or tag. No template of the public corpus runs a
+#     Docker engine, so none shows this rule.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         securityContext:
+#           runAsNonRoot: true
+#           runAsUser: 1000
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [dockerd]
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             runAsNonRoot: true
+#             runAsUser: 1000
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [dockerd]
+package kandev.rules.docker_engine_user
+
+import data.kandev.lib.docker
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "docker-engine-user",
+	"path": sprintf("%s.securityContext.%s", [setter.path, name]),
+	"container": engine.name,
+	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, pod.subject(setter), name, value]),
+	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
+} if {
+	some engine in docker.root_engines
+	some name in ["runAsNonRoot", "runAsUser"]
+	value := pod.setting(engine, name)
+	not value in {0, false, null}
+	setter := setters(engine, name)
+}
+
+# Where a container's setting comes from.
+setters(container, name) := container if {
+	container.spec.securityContext[name] != null
+} else := pod.scopes[0]

@@ -1,0 +1,98 @@
+# METADATA
+# title: A Docker daemon listens on TCP
+# description: >-
+#   Whoever reaches the port commands a privileged daemon, and through it the node. A Pod has one network for all its
+#   containers, so even a port on loopback is open to every companion, and 0.0.0.0 to every Pod that a network policy
+#   lets through. dockerd-entrypoint.sh of the official images adds such a listener by itself when it gets no
+#   arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port 2375
+#   without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of one's own
+#   comes on top of it. Only a
+#   command that names dockerd itself listens where it is told and nowhere else.
+# related_resources:
+#   - ref: https://docs.docker.com/engine/security/protect-access/
+#   - ref: https://github.com/docker-library/docker/blob/master/dockerd-entrypoint.sh
+# custom:
+#   group: docker
+#   severity: warning
+#   needs: [image, command, args, env]
+#   remedy: >-
+#     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
+#     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
+#   false_positives: >-
+#     An image with dind in its name whose entrypoint is not that of the official images. No template of the public
+#     corpus runs a Docker engine, so none shows this rule.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [--host=unix:///run/docker/docker.sock]
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#         - name: docker-engine
+#           image: registry.example/docker:27-dind
+#           args: [dockerd, --host=unix:///run/docker/docker.sock]
+package kandev.rules.docker_tcp_listener
+
+import data.kandev.lib.docker
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "docker-tcp-listener",
+	"path": path,
+	"container": engine.name,
+	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.name, default_port(engine)]),
+	"remediation": "make dockerd the first of args, with --host=unix:///run/docker/docker.sock",
+} if {
+	some engine in docker.engines
+	some path in docker.default_listeners(engine)
+}
+
+findings contains {
+	"rule": "docker-tcp-listener",
+	"path": host.path,
+	"container": engine.name,
+	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.name, host.value]),
+	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
+} if {
+	some engine in docker.engines
+	some host in docker.hosts(engine)
+	tcp(host.value)
+}
+
+findings contains {
+	"rule": "docker-tcp-listener",
+	"path": sprintf("%s.env[%d].value", [container.path, index]),
+	"container": container.name,
+	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [container.name, address]),
+	"remediation": "let the daemon listen on a Unix socket in a shared emptyDir, and name that",
+} if {
+	some place, index
+	pod.containers[place].spec.env[index].name == "DOCKER_HOST"
+	container := pod.containers[place]
+	address := container.spec.env[index].value
+	startswith(address, "tcp://")
+}
+
+# An address without a protocol is a TCP address.
+tcp(address) if startswith(address, "tcp://")
+
+tcp(address) if not contains(address, "://")
+
+default_port(engine) := "2375, without authentication" if {
+	some variable in engine.spec.env
+	variable.name == "DOCKER_TLS_CERTDIR"
+	object.get(variable, "value", "") == ""
+	not variable.valueFrom
+} else := "2376"

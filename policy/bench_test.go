@@ -37,7 +37,7 @@ spec:
     - {name: cache, mountPath: /cache}
   containers:
   - name: kandev-agent
-    image: registry.example/agent:1.4
+    image: registry.example/agent:1.4@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70
     command: [/bin/sh, -c]
     args: [exec /opt/kandev/agentctl]
     workingDir: /workspace
@@ -62,8 +62,8 @@ spec:
     - {name: docker-socket, mountPath: /run/docker}
     - {name: cache, mountPath: /cache}
   - name: docker-engine
-    image: registry.example/dind:27.5
-    args: [--host=unix:///run/docker/docker.sock, --group=1000, --mtu=1400]
+    image: registry.example/dind:27.5@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+    args: [dockerd, --host=unix:///run/docker/docker.sock, --group=1000, --mtu=1400]
     resources:
       limits: {memory: 8Gi}
     securityContext: {privileged: true, runAsUser: 0}

@@ -6,6 +6,89 @@ import "github.com/kandev/kandev-podlint/pkg/compose/finding"
 
 var catalogue = []finding.Rule{
 	{
+		Name:        "agent-not-confined",
+		Title:       "The agent is not confined",
+		Group:       "agent",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The agent runs commands that a model wrote and code that it downloaded, and nobody has reviewed either. Four settings keep a mistake or an attack within the container: no capabilities, the runtime's seccomp profile, a user other than root, and no way to gain privileges. Rules of the Pod Security Standards say the same of every container as infos, as most public templates lack them; for the one container that runs unreviewed code it is a warning all the same.",
+		Remedy:      "Give the main container runAsNonRoot: true with a runAsUser, allowPrivilegeEscalation: false, capabilities.drop: [ALL] and seccompProfile.type: RuntimeDefault.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 1000
+        allowPrivilegeEscalation: false
+        capabilities:
+          drop: [ALL]
+        seccompProfile:
+          type: RuntimeDefault
+`,
+		FalsePositives: "An agent that must use sudo, and one whose image sets a user other than root. A privileged agent is reported by privileged-container.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "privileged-workspace-grant",
+		Title:       "A privileged companion can write to the workspace",
+		Group:       "companion",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "What a privileged companion writes, the agent runs: hooks, build scripts, binaries with the set-user-ID bit, device files. A flaw in the companion, or an image that it pulled, so reaches the agent and its credentials, and through the companion's privilege the node. A read-only grant keeps its own programs and nested containers from writing by accident; it is no barrier against a companion that is taken over, since a privileged one can mount the workspace anew.",
+		Remedy:      "Grant the workspace with readOnly: true, or to a companion that is not privileged.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: tools
+      image: registry.example/tools:2.1
+      securityContext:
+        privileged: true
+      volumeMounts:
+      - name: kandev-workspace
+        mountPath: /workspace
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: tools
+      image: registry.example/tools:2.1
+      securityContext:
+        privileged: true
+      volumeMounts:
+      - name: kandev-workspace
+        mountPath: /workspace
+        readOnly: true
+`,
+		FalsePositives: "A Docker engine whose nested containers build in the workspace; suppress the finding there with that reason. No template of the public corpus has a workspace grant, so none shows this rule.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+			"https://kubernetes.io/docs/concepts/security/linux-kernel-security-constraints/#privileged-containers",
+		},
+	},
+	{
 		Name:        "apparmor-unconfined",
 		Title:       "AppArmor is turned off",
 		Group:       "confinement",
@@ -302,7 +385,7 @@ template:
 		Group:       "credentials",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "The API server's ServiceAccount plugin looks for a volume whose name starts with kube-api-access-. It takes the template's volume for its token volume and mounts it into every other container at the token's place.",
+		Description: "The API server's ServiceAccount plugin looks for a volume whose name starts with kube-api-access-. It takes the template's volume for its token volume and mounts it into every other container at the token's place: what one container writes there, the agent reads as its credentials for the API server, and the other way round.",
 		Remedy:      "Give the volume another name.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -337,7 +420,7 @@ template:
 		Group:       "credentials",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "A projected serviceAccountToken source mounts a token whatever automountServiceAccountToken says. Each container that mounts the volume can speak as the service account to whoever accepts the token's audience.",
+		Description: "A projected serviceAccountToken source mounts a token whatever automountServiceAccountToken says. Each container that mounts the volume can speak as the service account to whoever accepts the token's audience, and a privileged companion need not mount it: the kubelet's directory on the node holds it.",
 		Remedy:      "Remove the serviceAccountToken source, or mount the volume only where the token is used and give it a narrow audience.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -378,7 +461,7 @@ template:
 		Group:       "credentials",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Kandev turns token automount off unless the template turns it on. With it, every container, the companions too, can talk to the API server as the service account.",
+		Description: "Kandev turns token automount off unless the template turns it on. With it, every container, the companions too, can talk to the API server as the service account. What gets out of a nested container of a privileged companion finds the token there.",
 		Remedy:      "Remove automountServiceAccountToken, or bind the service account to the few permissions that the session needs.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -435,12 +518,215 @@ template:
 		},
 	},
 	{
+		Name:        "docker-data-volume",
+		Title:       "Docker's data has no volume with a size of its own",
+		Group:       "docker",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Images, layers and nested containers fill whatever they are given. On the container's own file system they fill the node's disk until the kubelet evicts Pods, this session among them; in the workspace they fill the checkout; on a claim or a directory of the node a cache outlives the session and carries what one session built into the next. An emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it.",
+		Remedy:      "Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the Pod has a limit for ephemeral-storage, the sum of all such limits has to hold it.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd]
+      volumeMounts:
+      - name: docker-data
+        mountPath: /var/lib/docker
+    volumes:
+    - name: docker-data
+      emptyDir: {}
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd]
+      volumeMounts:
+      - name: docker-data
+        mountPath: /var/lib/docker
+    volumes:
+    - name: docker-data
+      emptyDir:
+        sizeLimit: 20Gi
+`,
+		FalsePositives: "A daemon whose --data-root stands in a daemon.json of the image. A generic ephemeral volume is as good as an emptyDir and not reported. No template of the public corpus runs a Docker engine, so none shows this rule.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/storage/volumes/#emptydir",
+			"https://docs.docker.com/engine/daemon/#daemon-data-directory",
+		},
+	},
+	{
+		Name:        "docker-engine-user",
+		Title:       "A Docker engine may not run as root",
+		Group:       "docker",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "dockerd refuses to start as another user, and where runAsNonRoot is true the kubelet refuses to start its image as root: the companion crashes or waits for ever, and the session with it. Set for the whole Pod, a non-root user is the engine's too. Only Docker's rootless images run without root.",
+		Remedy:      "Move runAsNonRoot and runAsUser from the Pod to the agent, and give the engine runAsUser: 0.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      runAsNonRoot: true
+      runAsUser: 1000
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd]
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 1000
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd]
+`,
+		FalsePositives: "A rootless engine whose image does not say rootless in its name or tag. No template of the public corpus runs a Docker engine, so none shows this rule.",
+		References: []string{
+			"https://docs.docker.com/engine/security/rootless/",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "docker-socket",
+		Title:       "A Docker socket reaches too far, or not to its client",
+		Group:       "docker",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Whoever opens the socket commands the daemon. In an emptyDir it ends with the Pod and is nobody else's; on a claim it is in reach of every Pod that mounts the claim, and in the workspace of all that works there. dockerd gives the socket to root and to one group, with mode 0660: the group that --group names, or else the image's group docker, whose number differs between images. A client that does not run as root must be in it, which fsGroup makes sure of for every container of the Pod.",
+		Remedy:      "Share an emptyDir at /run/docker between daemon and agent, start the daemon with --group=GID and set the Pod's fsGroup to that GID.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 1000
+      volumeMounts:
+      - name: docker-socket
+        mountPath: /run/docker
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd, --host=unix:///run/docker/docker.sock]
+      volumeMounts:
+      - name: docker-socket
+        mountPath: /run/docker
+    volumes:
+    - name: docker-socket
+      emptyDir: {}
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      fsGroup: 1000
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 1000
+      volumeMounts:
+      - name: docker-socket
+        mountPath: /run/docker
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd, --host=unix:///run/docker/docker.sock, --group=1000]
+      volumeMounts:
+      - name: docker-socket
+        mountPath: /run/docker
+    volumes:
+    - name: docker-socket
+      emptyDir: {}
+`,
+		FalsePositives: "A client whose image puts its user into the socket's group, by its primary group or in /etc/group. A directory of the node is reported by host-path or sensitive-host-path. No template of the public corpus runs a Docker engine, so none shows this rule.",
+		References: []string{
+			"https://docs.docker.com/reference/cli/dockerd/#daemon-socket-option",
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "docker-tcp-listener",
+		Title:       "A Docker daemon listens on TCP",
+		Group:       "docker",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Whoever reaches the port commands a privileged daemon, and through it the node. A Pod has one network for all its containers, so even a port on loopback is open to every companion, and 0.0.0.0 to every Pod that a network policy lets through. dockerd-entrypoint.sh of the official images adds such a listener by itself when it gets no arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port 2375 without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of one's own comes on top of it. Only a command that names dockerd itself listens where it is told and nowhere else.",
+		Remedy:      "Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [--host=unix:///run/docker/docker.sock]
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: docker-engine
+      image: registry.example/docker:27-dind
+      securityContext:
+        privileged: true
+      args: [dockerd, --host=unix:///run/docker/docker.sock]
+`,
+		FalsePositives: "An image with dind in its name whose entrypoint is not that of the official images. No template of the public corpus runs a Docker engine, so none shows this rule.",
+		References: []string{
+			"https://docs.docker.com/engine/security/protect-access/",
+			"https://github.com/docker-library/docker/blob/master/dockerd-entrypoint.sh",
+		},
+	},
+	{
 		Name:        "host-namespace",
 		Title:       "The Pod shares a namespace of the node",
 		Group:       "host",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "hostNetwork puts the agent's control port on the node's own loopback, where every process of the node reaches it, and makes it a host port, so that two sessions cannot share a node. hostPID shows every process of the node and, through /proc, their memory and files. hostIPC shares the node's shared memory.",
+		Description: "hostNetwork puts the agent's control port on the node's own loopback, where every process of the node reaches it; the API server makes it host port 8765 as well, so that two sessions cannot share a node. hostPID shows every process of the node to every container: a companion with the agent's user ID reads the agent's memory, and through /proc/PID/root its credentials, and a privileged one those of the whole node. hostIPC shares the node's shared memory.",
 		Remedy:      "Remove hostNetwork, hostPID and hostIPC.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -622,7 +908,7 @@ template:
 		Group:       "host",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Some paths of a node are worth the node: its root, /etc, /proc, /sys, /dev, the kubelet's directory with every Pod's volumes and tokens, and the container runtime's data and socket, through which any container can be started. The path counts as the node resolves it, and so does a directory above such a path.",
+		Description: "Some paths of a node are worth the node: its root, /etc, /proc, /sys, /dev, the kubelet's directory with every Pod's volumes and tokens, and the container runtime's data and socket, through which any container can be started. A companion that mounts the kubelet's or the runtime's directories reaches the agent's credentials too, the memory-backed ones included. The path counts as the node resolves it, and so does a directory above such a path.",
 		Remedy:      "Remove the volume; for Docker run an engine in a companion with a Pod-scoped socket.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -784,7 +1070,7 @@ template:
 		Group:       "privilege",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over the other containers. The baseline Pod Security Standard lets a container add only a short list, in which even NET_RAW, a default of most runtimes, is missing. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of them.",
+		Description: "Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over the other containers. The baseline Pod Security Standard lets a container add only a short list, in which even NET_RAW, a default of most runtimes, is missing. A companion with SYS_PTRACE reads the agent's memory and credentials wherever it sees the agent's process (shareProcessNamespace, hostPID); one with SYS_ADMIN mounts what it likes and is close to privileged. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of them.",
 		Remedy:      "Remove the capability, or replace ALL by the few capabilities that the program needs.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -1061,10 +1347,234 @@ template:
 			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
 		},
 	},
+	{
+		Name:        "endless-init-container",
+		Title:       "An init container never ends",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "The kubelet starts the agent only when each init container has ended. One that sleeps for ever or loops without a way out keeps the session in Init for ever. A native sidecar, an init container with restartPolicy: Always, is meant to run on.",
+		Remedy:      "Let the command end, or set restartPolicy: Always on the init container to make it a native sidecar.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    initContainers:
+    - name: proxy
+      image: registry.example/proxy:1
+      command: [sh, -c, "start-proxy & sleep infinity"]
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    initContainers:
+    - name: proxy
+      image: registry.example/proxy:1
+      command: [sh, -c, "start-proxy & sleep infinity"]
+      restartPolicy: Always
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A script that ends its own endless loop or sleep by a signal. A loop with break, exit or return is not reported.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/workloads/pods/init-containers/",
+			"https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/",
+		},
+	},
+	{
+		Name:        "fs-group-missing",
+		Title:       "A container cannot write to the workspace without fsGroup",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A new claim belongs to root and is closed to others, so that an agent that does not run as root cannot clone into it, unless fsGroup gives the volume to a group of the Pod. And where a companion with a writable grant has another user than the agent, neither can change what the other made there: fsGroup is the group that both have, though each still writes new files with its own umask. What an existing claim holds is not known, and an emptyDir is open to all users, so an agent on these is not reported.",
+		Remedy:      "Set securityContext.fsGroup on the Pod, to the agent's group ID.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 1000
+    - name: tools
+      image: registry.example/tools:2.1
+      securityContext:
+        runAsUser: 2000
+      volumeMounts:
+      - name: kandev-workspace
+        mountPath: /workspace
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    securityContext:
+      fsGroup: 1000
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      securityContext:
+        runAsUser: 1000
+    - name: tools
+      image: registry.example/tools:2.1
+      securityContext:
+        runAsUser: 2000
+      volumeMounts:
+      - name: kandev-workspace
+        mountPath: /workspace
+`,
+		FalsePositives: "A storage class that opens new volumes to every user, as some provisioners of node-local and network file systems do.",
+		References: []string{
+			"https://kubernetes.io/docs/tasks/configure-pod-container/security-context/",
+		},
+	},
+	{
+		Name:        "image-not-pinned",
+		Title:       "An image can change without the template",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "A tag can be pushed again. A session that is replaced later, or on another node, may then run something else than the one that was reviewed; a privileged container runs it with the power of the node, for which this is a warning. A digest names one image for ever, beside a tag too. Without a digest and with the tag latest or none, the image changes with every release.",
+		Remedy:      "Write the image as NAME:TAG@sha256:DIGEST.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70
+`,
+		FalsePositives: "A registry that does not let a tag be pushed twice, and an image that is rewritten to a digest by admission.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/containers/images/#image-names",
+		},
+	},
+	{
+		Name:        "main-container-probe",
+		Title:       "A probe restarts the agent for what it cannot do",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "Kandev replaces the main container's command: until the upload is complete it waits and listens on nothing, and afterwards the agent listens on loopback, where the kubelet does not reach it. A livenessProbe or startupProbe over the network therefore fails, and after failureThreshold failures the kubelet restarts the container, again and again. What an exec probe asks is not known, so it is not reported; it too runs while the container waits for its upload.",
+		Remedy:      "Remove the probe; Kandev watches the agent through its control port.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      livenessProbe:
+        httpGet:
+          path: /healthz
+          port: 3000
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+    - name: cache
+      image: registry.example/cache:3
+      livenessProbe:
+        tcpSocket:
+          port: 6379
+`,
+		FalsePositives: "A probe of a port that a companion serves: all containers of a Pod share its address. It belongs on the companion.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/workloads/pods/probes/",
+		},
+	},
+	{
+		Name:        "session-interrupted",
+		Title:       "The template lets a session die or wait without end",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Warning,
+		Description: "A session lives until it is deleted. activeDeadlineSeconds makes the kubelet kill the Pod at a time of its own, whatever the agent is doing, and a Pod that it killed is not started again. A scheduling gate keeps the Pod pending until somebody removes the gate, which Kandev does not. Gates that admission adds, such as those of a queue, are removed by what added them and are not reported.",
+		Remedy:      "Remove activeDeadlineSeconds and schedulingGates.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    activeDeadlineSeconds: 3600
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    terminationGracePeriodSeconds: 60
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+`,
+		FalsePositives: "A deadline that is meant as the last bound on cost; a gate that a controller of the cluster removes. Public Pods leave deadlines to Jobs and gates to queues: no template of the public corpus shows this rule.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/",
+			"https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/",
+		},
+	},
+	{
+		Name:        "session-unbounded",
+		Title:       "Nothing bounds what a session takes of its node",
+		Group:       "session",
+		Source:      finding.Policy,
+		Severity:    finding.Info,
+		Description: "The agent's home is in memory, and so is everything that it installs or caches there: without a memory limit it can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's disk until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed emptyDirs count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts against the memory of the containers that write to it. Nested containers are bounded by the memory limit of their Docker engine at most, so one without is a warning.",
+		Remedy:      "Set resources.limits for memory and ephemeral-storage on the agent, for memory on a Docker engine, and a sizeLimit on memory-backed volumes.",
+		Bad: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      resources:
+        requests: {memory: 2Gi}
+`,
+		Good: `apiVersion: v1
+kind: PodTemplate
+template:
+  spec:
+    containers:
+    - name: kandev-agent
+      image: registry.example/agent:1.4
+      resources:
+        requests: {memory: 2Gi}
+        limits: {memory: 8Gi, ephemeral-storage: 10Gi}
+`,
+		FalsePositives: "A namespace whose LimitRange sets the limits at admission, and nodes that run one session each.",
+		References: []string{
+			"https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/",
+			"https://kubernetes.io/docs/concepts/storage/volumes/#emptydir",
+		},
+	},
 }
 
 // needs lists, by a rule's package, keys of which a document must hold one for the rule to find anything in it.
 var needs = map[string][]string{
+	"agent_not_confined":              {},
+	"privileged_workspace_grant":      {"privileged"},
 	"apparmor_unconfined":             {"appArmorProfile", "annotations"},
 	"proc_mount_not_default":          {"procMount"},
 	"seccomp_annotation":              {"annotations"},
@@ -1077,6 +1587,10 @@ var needs = map[string][]string{
 	"projected_service_account_token": {"projected"},
 	"service_account_token":           {"automountServiceAccountToken"},
 	"shared_process_namespace":        {"shareProcessNamespace"},
+	"docker_data_volume":              {"privileged"},
+	"docker_engine_user":              {"privileged"},
+	"docker_socket":                   {"privileged"},
+	"docker_tcp_listener":             {"privileged"},
 	"host_namespace":                  {"hostNetwork", "hostPID", "hostIPC"},
 	"host_path":                       {"hostPath"},
 	"host_port":                       {"hostPort"},
@@ -1094,4 +1608,10 @@ var needs = map[string][]string{
 	"privilege_escalation_unset":      {},
 	"privileged_container":            {"privileged"},
 	"root_user":                       {"runAsUser"},
+	"endless_init_container":          {"initContainers"},
+	"fs_group_missing":                {"runAsUser", "runAsNonRoot"},
+	"image_not_pinned":                {"image"},
+	"main_container_probe":            {"livenessProbe", "startupProbe"},
+	"session_interrupted":             {"activeDeadlineSeconds", "schedulingGates"},
+	"session_unbounded":               {},
 }

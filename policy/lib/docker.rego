@@ -1,18 +1,16 @@
 # METADATA
 # title: Docker engines among the companions
 # description: >-
-#   What a companion that runs a Docker daemon is told by its command, or by dockerd-entrypoint.sh of Docker's own images
-#   where it has none.
+#   Which companions run a Docker daemon, and what their command, or the entrypoint of Docker's own images, tells it.
 package kandev.lib.docker
 
-import data.kandev.lib.hostpaths
-import data.kandev.lib.paths
 import data.kandev.lib.pod
 import data.kandev.lib.variables
 
-# The companions that run a Docker daemon: {path, name, spec, words}.
-engines := [object.union(container, {"words": words(container)}) |
+# The companions that run a Docker daemon: {path, name, spec, line}. An ordinary node lets only privileged ones.
+engines := [{"path": container.path, "name": container.name, "spec": container.spec, "line": line(container)} |
 	some container in pod.containers
+	container.spec.securityContext.privileged == true
 	container.name != pod.main_container
 	runs_docker(container.spec)
 ]
@@ -20,86 +18,44 @@ engines := [object.union(container, {"words": words(container)}) |
 # Those whose daemon needs root: all but Docker's rootless images.
 root_engines := [engine | some engine in engines; not contains(object.get(engine.spec, "image", ""), "rootless")]
 
-# docker:dind and its like, by the name or the tag.
-runs_docker(container) if {
-	contains(container.image, "dind")
-	parts := split(container.image, "/")
-	contains(parts[count(parts) - 1], "dind")
-}
+# docker:27-dind and its like.
+runs_docker(container) if contains(container.image, "dind")
 
 runs_docker(container) if contains(container[["command", "args"][_]][_], "dockerd")
 
-# A reader of the node's containers, such as a log shipper, mounts the node's directory, and read-only.
+# A reader of the node's containers, such as a log shipper, mounts the node's directory read-only.
 runs_docker(container) if {
 	some mount in container.volumeMounts
-	mount.mountPath in {"/var/lib/docker", "/var/lib/docker/"}
+	mount.mountPath == "/var/lib/docker"
 	not mount.readOnly == true
 }
 
-# What the container runs, as words with the place of each, those of a shell script one by one, and ";" at the end.
-words(container) := array.concat(entrypoint(container), array.concat(
-	[{"path": sprintf("%s.%s[%d]", [container.path, list, index]), "text": word} |
+# What a container runs, in one line; without a command, what an image of Docker's starts.
+line(container) := strings.replace_n(object.union(variables.values(container), {"\n": " "}), concat(" ", words)) if {
+	command := object.get(container.spec, "command", ["dockerd-entrypoint.sh"])
+	words := ["", concat(" ", command), concat(" ", object.get(container.spec, "args", [])), ";"]
+}
+
+# The values that a line gives a flag, as --flag=value or --flag value, whatever the spelling of the flag.
+values(command_line, spellings) := [trim(split(trim_left(part, " ="), " ")[0], "\"';&|)") |
+	some spelling in spellings
+	some index, part in split(command_line, spelling)
+	index > 0
+]
+
+hosts(engine) := values(engine.line, [" --host", " -H"])
+
+# The mounts of an engine that a path lies within: {path, name}. /var/run is a link to /run.
+mounts_of(engine, path) := [{"path": sprintf("%s.volumeMounts[%d]", [engine.path, index]), "name": mount.name} |
+	some index, mount in engine.spec.volumeMounts
+	startswith(trim_prefix(path, "/var"), trim_prefix(mount.mountPath, "/var"))
+]
+
+# Where an engine's command or args say something, or else the image that has it as its entrypoint.
+place_of(engine, text) := array.concat(
+	[sprintf("%s.%s[%d]", [engine.path, list, index]) |
 		some list in ["command", "args"]
-		some index, element in container.spec[list]
-		some word in split(strings.replace_n(shell, variables.expand(element, container)), " ")
-		word != ""
+		contains(engine.spec[list][index], text)
 	],
-	[{"path": container.path, "text": ";"}],
-))
-
-shell := {"\n": " ", "\t": " ", "\"": "", "'": "", ";": " ; ", "&": " ; ", "|": " ; ", ">": " ; "}
-
-# What an image of Docker's starts where the container has no command.
-entrypoint(container) := [] if {
-	container.spec.command[0]
-} else := [{"path": sprintf("%s.image", [container.path]), "text": "dockerd-entrypoint.sh"}]
-
-# Where dockerd-entrypoint.sh adds --host=tcp://0.0.0.0:2375 or 2376: it does when nothing or a flag follows it.
-default_listeners(engine) := [path |
-	some index, word in engine.words
-	endswith(word.text, "dockerd-entrypoint.sh")
-	path := default_listener(engine.words, index)
-]
-
-default_listener(all, index) := all[index].path if {
-	all[index + 1].text == ";"
-} else := all[index + 1].path if {
-	startswith(all[index + 1].text, "-")
-}
-
-# The values of a flag of dockerd and their places, in any of its spellings: --host=X, --host X, -H X, -H=X and -HX.
-flags(engine, long, short) := [found |
-	some index, _ in engine.words
-	found := flag(engine.words, index, long, short)
-]
-
-flag(all, index, long, short) := {"path": all[index + 1].path, "value": all[index + 1].text} if {
-	all[index].text in {long, short}
-} else := {"path": all[index].path, "value": trim_prefix(all[index].text, concat("", [long, "="]))} if {
-	startswith(all[index].text, concat("", [long, "="]))
-} else := {"path": all[index].path, "value": trim_left(trim_prefix(all[index].text, short), "=")} if {
-	startswith(all[index].text, short)
-}
-
-hosts(engine) := flags(engine, "--host", "-H")
-
-# Where the daemon's Unix sockets are.
-sockets(engine) := told if {
-	told := {place(trim_prefix(host.value, "unix://")) | some host in hosts(engine); startswith(host.value, "unix://")}
-	count(told) > 0
-} else := {"/run/docker.sock/"}
-
-# Where the daemon's data is.
-data_root(engine) := place(given[0].value) if {
-	given := flags(engine, "--data-root", "-g")
-	count(given) > 0
-} else := "/var/lib/docker/"
-
-# A path as one can lie within another, /var/run as the link that it is.
-place(path) := hostpaths.alias(paths.clean(path))
-
-# The mounts of a container that hold a path: {path, name}.
-mounts_at(container, path) := [{"path": sprintf("%s.volumeMounts[%d]", [container.path, index]), "name": mount.name} |
-	some index, mount in container.spec.volumeMounts
-	startswith(path, place(mount.mountPath))
-]
+	[sprintf("%s.image", [engine.path])],
+)[0]

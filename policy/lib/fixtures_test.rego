@@ -12,6 +12,9 @@ template(spec) := {
 # A PodTemplate whose Pod has the agent and a companion with the fields.
 companion(fields) := template({"containers": [{"name": "kandev-agent"}, object.union({"name": "companion"}, fields)]})
 
+# A PodTemplate whose Pod has the agent and a Docker engine with the fields.
+engine(fields) := companion(object.union({"image": "docker:27-dind", "securityContext": {"privileged": true}}, fields))
+
 # A PodTemplate whose agent has a security context.
 secured(context) := template({"containers": [{"name": "kandev-agent", "securityContext": context}]})
 

@@ -42,6 +42,17 @@ containers := [container |
 	}
 ]
 
+# The agent's container: one, unless the document is broken.
+agents := [container | some container in containers; container.name == main_container]
+
+# Each mount that lets a companion write to the workspace: {path, container}.
+writable_grants := [{"path": sprintf("%s.volumeMounts[%d]", [container.path, index]), "container": container} |
+	some container in containers
+	container.spec.volumeMounts[index].name == "kandev-workspace"
+	container.name != main_container
+	not container.spec.volumeMounts[index].readOnly == true
+]
+
 # Everything that can have a securityContext: the Pod, whose name is empty, and every container. Where a setting matters
 # at either, a rule asks for scopes[place].spec.securityContext.SETTING, which is one expression and costs next to
 # nothing where none sets it.

@@ -61,3 +61,13 @@ test_non_root if {
 	not pod.non_root({"spec": {"securityContext": {"runAsUser": 0}}}) with input as {"spec": {"securityContext": {"runAsUser": 1000}}}
 	not pod.non_root({"spec": {}}) with input as {"spec": {}}
 }
+
+test_writable_grants if {
+	mounts := {"volumeMounts": [
+		{"name": "kandev-workspace", "mountPath": "/workspace", "readOnly": true},
+		{"name": "other", "mountPath": "/o"},
+		{"name": "kandev-workspace", "mountPath": "/workspace"},
+	]}
+	found := pod.writable_grants with input as {"spec": {"containers": [object.union({"name": "kandev-agent"}, mounts), object.union({"name": "c"}, mounts)]}}
+	[[grant.path, grant.container.name] | some grant in found] == [["spec.containers[1].volumeMounts[2]", "c"]]
+}

@@ -2,7 +2,8 @@
 # title: A volume has a name that the API server takes for its own
 # description: >-
 #   The API server's ServiceAccount plugin looks for a volume whose name starts with kube-api-access-. It takes the
-#   template's volume for its token volume and mounts it into every other container at the token's place.
+#   template's volume for its token volume and mounts it into every other container at the token's place: what one
+#   container writes there, the agent reads as its credentials for the API server, and the other way round.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
 # custom:

@@ -2,7 +2,8 @@
 # title: A volume projects a service account token
 # description: >-
 #   A projected serviceAccountToken source mounts a token whatever automountServiceAccountToken says. Each container
-#   that mounts the volume can speak as the service account to whoever accepts the token's audience.
+#   that mounts the volume can speak as the service account to whoever accepts the token's audience, and a privileged
+#   companion need not mount it: the kubelet's directory on the node holds it.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken
 # custom:

@@ -2,7 +2,8 @@
 # title: The Pod mounts a service account token
 # description: >-
 #   Kandev turns token automount off unless the template turns it on. With it, every container, the companions too,
-#   can talk to the API server as the service account.
+#   can talk to the API server as the service account. What gets out of a nested container of a privileged companion
+#   finds the token there.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
 # custom:
@@ -40,8 +41,18 @@ findings contains {
 	"rule": "service-account-token",
 	"path": sprintf("%s.automountServiceAccountToken", [pod.path]),
 	"container": "",
-	"message": "the Pod mounts its service account's token into every container",
+	"message": sprintf("the Pod mounts its service account's token into every container%s", [privileged]),
 	"remediation": "remove automountServiceAccountToken; Kandev then sets false",
 } if {
 	pod.spec.automountServiceAccountToken == true
 }
+
+# The companions that make a token worth more, for the end of the message.
+privileged := sprintf(", privileged %s too", [concat(" and ", names)]) if {
+	names := [sprintf("%q", [container.name]) |
+		some container in pod.containers
+		container.name != pod.main_container
+		container.spec.securityContext.privileged == true
+	]
+	count(names) > 0
+} else := ""

@@ -12,3 +12,11 @@ test_false_or_absent if {
 	count(rule.findings) == 0 with input as fixtures.template({"automountServiceAccountToken": false})
 	count(rule.findings) == 0 with input as fixtures.template({})
 }
+
+test_privileged_companions_are_named if {
+	found := rule.findings with input as fixtures.template({"automountServiceAccountToken": true, "containers": [
+		{"name": "kandev-agent", "securityContext": {"privileged": true}},
+		{"name": "engine", "securityContext": {"privileged": true}},
+	]})
+	{finding.message | some finding in found} == {`the Pod mounts its service account's token into every container, privileged "engine" too`}
+}

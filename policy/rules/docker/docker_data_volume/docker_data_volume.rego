@@ -11,7 +11,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [image, command, args, volumeMounts]
+#   needs: [privileged]
 #   remedy: >-
 #     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the Pod
 #     has a limit for ephemeral-storage, the sum of all such limits has to hold it.
@@ -28,6 +28,8 @@
 #           image: registry.example/agent:1.4
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd]
 #           volumeMounts:
 #           - name: docker-data
@@ -45,6 +47,8 @@
 #           image: registry.example/agent:1.4
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd]
 #           volumeMounts:
 #           - name: docker-data
@@ -60,45 +64,23 @@ import data.kandev.lib.pod
 
 findings contains {
 	"rule": "docker-data-volume",
-	"path": engine.path,
+	"path": array.concat([mount.path | some mount in mounts], [engine.path])[0],
 	"container": engine.name,
-	"message": sprintf("container %q keeps Docker's data at %s, where no volume is mounted", [engine.name, root]),
+	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.name, root]),
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
 } if {
 	some engine in docker.root_engines
-	root := trim_suffix(docker.data_root(engine), "/")
-	count(docker.mounts_at(engine, docker.data_root(engine))) == 0
+	root := array.concat(docker.values(engine.line, [" --data-root", " -g"]), ["/var/lib/docker"])[0]
+	mounts := docker.mounts_of(engine, concat("", [root, "/"]))
+	not bounded(mounts)
 }
 
-findings contains {
-	"rule": "docker-data-volume",
-	"path": mount.path,
-	"container": engine.name,
-	"message": sprintf("volume %q, where container %q keeps Docker's data, %s", [mount.name, engine.name, flaw(mount.name)]),
-	"remediation": "use an emptyDir of its own, with a sizeLimit",
-} if {
-	some engine in docker.root_engines
-	mounts := docker.mounts_at(engine, docker.data_root(engine))
-	every candidate in mounts {
-		flaw(candidate.name)
-	}
-	some mount in mounts
+bounded(mounts) if {
+	mounts[_].name == pod.spec.volumes[index].name
+	pod.spec.volumes[index].emptyDir.sizeLimit
 }
 
-# What is wrong with a volume; undefined for one that is bounded and ends with the Pod.
-flaw(name) := "has no sizeLimit" if {
-	some volume in pod.spec.volumes
-	volume.name == name
-	volume.emptyDir
-	not volume.emptyDir.sizeLimit
-} else := "is not of this Pod alone" if {
-	every volume in pod.spec.volumes {
-		not bounded(volume, name)
-	}
-}
-
-bounded(volume, name) if {
-	volume.name == name
-	some source in ["emptyDir", "ephemeral"]
-	volume[source]
+bounded(mounts) if {
+	mounts[_].name == pod.spec.volumes[index].name
+	pod.spec.volumes[index].ephemeral
 }

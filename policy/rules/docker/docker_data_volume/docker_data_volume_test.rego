@@ -7,7 +7,7 @@ import data.kandev.rules.docker_data_volume as rule
 engine(mount_path, volume) := fixtures.template({
 	"containers": [
 		{"name": "kandev-agent"},
-		{"name": "engine", "image": "docker:dind", "args": ["dockerd"], "volumeMounts": [
+		{"name": "engine", "args": ["dockerd"], "securityContext": {"privileged": true}, "volumeMounts": [
 			{"name": "other", "mountPath": "/other"},
 			{"name": "data", "mountPath": mount_path},
 		]},
@@ -15,34 +15,42 @@ engine(mount_path, volume) := fixtures.template({
 	"volumes": [{"name": "other", "emptyDir": {}}, object.union({"name": "data"}, volume)],
 })
 
-messages(mount_path, volume) := {[finding.path, finding.message] | some finding in found} if {
+paths(mount_path, volume) := fixtures.paths(found) if {
 	found := rule.findings with input as engine(mount_path, volume)
 }
 
-at_mount := "template.spec.containers[1].volumeMounts[1]"
+at_mount := {"template.spec.containers[1].volumeMounts[1]"}
 
 test_unbounded if {
-	messages("/var/lib/docker", {"emptyDir": {}}) == {[at_mount, `volume "data", where container "engine" keeps Docker's data, has no sizeLimit`]}
+	paths("/var/lib/docker", {"emptyDir": {}}) == at_mount
 }
 
 test_lasting if {
-	want := {[at_mount, `volume "data", where container "engine" keeps Docker's data, is not of this Pod alone`]}
-	messages("/var/lib", {"persistentVolumeClaim": {"claimName": "cache"}}) == want
-	messages("/var/lib/docker/", {"hostPath": {"path": "/data"}}) == want
+	paths("/var/lib", {"persistentVolumeClaim": {"claimName": "cache"}}) == at_mount
+	paths("/var/lib/docker/", {"hostPath": {"path": "/data"}}) == at_mount
 }
 
 test_no_volume if {
-	messages("/data", {"emptyDir": {"sizeLimit": "1Gi"}}) == {[
+	found := rule.findings with input as engine("/data", {"emptyDir": {"sizeLimit": "1Gi"}})
+	{[finding.path, finding.message] | some finding in found} == {[
 		"template.spec.containers[1]",
-		`container "engine" keeps Docker's data at /var/lib/docker, where no volume is mounted`,
+		`container "engine" keeps Docker's data at /var/lib/docker, where no emptyDir with a sizeLimit is mounted`,
 	]}
 }
 
 test_bounded if {
-	messages("/var/lib/docker", {"emptyDir": {"sizeLimit": "1Gi"}}) == set()
-	messages("/var/lib/docker", {"ephemeral": {"volumeClaimTemplate": {}}}) == set()
+	paths("/var/lib/docker", {"emptyDir": {"sizeLimit": "1Gi"}}) == set()
+	paths("/var/lib/docker", {"ephemeral": {"volumeClaimTemplate": {}}}) == set()
 }
 
 test_rootless_keeps_it_elsewhere if {
-	count(rule.findings) == 0 with input as fixtures.companion({"image": "docker:dind-rootless"})
+	count(rule.findings) == 0 with input as fixtures.engine({"image": "docker:dind-rootless"})
+}
+
+test_workspace if {
+	found := rule.findings with input as fixtures.engine({
+		"args": ["dockerd", "--data-root=/workspace/.docker"],
+		"volumeMounts": [{"name": "kandev-workspace", "mountPath": "/workspace"}],
+	})
+	fixtures.paths(found) == {"template.spec.containers[1].volumeMounts[0]"}
 }

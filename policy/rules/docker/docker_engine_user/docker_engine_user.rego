@@ -10,7 +10,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [runAsNonRoot, runAsUser]
+#   needs: [privileged]
 #   remedy: >-
 #     Move runAsNonRoot and runAsUser from the Pod to the agent, and give the engine runAsUser: 0.
 #   false_positives: >-
@@ -29,6 +29,8 @@
 #           image: registry.example/agent:1.4
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd]
 #   good: |
 #     apiVersion: v1
@@ -43,6 +45,8 @@
 #             runAsUser: 1000
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd]
 package kandev.rules.docker_engine_user
 
@@ -51,19 +55,14 @@ import data.kandev.lib.pod
 
 findings contains {
 	"rule": "docker-engine-user",
-	"path": sprintf("%s.securityContext.%s", [setter.path, name]),
+	"path": sprintf("%s.securityContext.%s", [scope.path, name]),
 	"container": engine.name,
-	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, pod.subject(setter), name, value]),
+	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, pod.subject(scope), name, value]),
 	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
 } if {
 	some engine in docker.root_engines
 	some name in ["runAsNonRoot", "runAsUser"]
-	value := pod.setting(engine, name)
-	not value in {0, false, null}
-	setter := setters(engine, name)
+	scope := [holder | some holder in [engine, pod.scopes[0]]; holder.spec.securityContext[name] != null][0]
+	value := scope.spec.securityContext[name]
+	not value in {0, false}
 }
-
-# Where a container's setting comes from.
-setters(container, name) := container if {
-	container.spec.securityContext[name] != null
-} else := pod.scopes[0]

@@ -6,7 +6,7 @@ import data.kandev.rules.docker_engine_user as rule
 # A Pod with a security context, and a daemon with one.
 pair(of_pod, of_engine) := fixtures.template({"securityContext": of_pod, "containers": [
 	{"name": "kandev-agent"},
-	{"name": "engine", "image": "docker:dind", "args": ["dockerd"], "securityContext": of_engine},
+	{"name": "engine", "args": ["dockerd"], "securityContext": object.union({"privileged": true}, of_engine)},
 ]})
 
 messages(of_pod, of_engine) := {[finding.path, finding.message] | some finding in found} if {

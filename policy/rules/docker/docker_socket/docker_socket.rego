@@ -12,7 +12,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [volumeMounts]
+#   needs: [privileged]
 #   remedy: >-
 #     Share an emptyDir at /run/docker between daemon and agent, start the daemon with --group=GID and set the Pod's
 #     fsGroup to that GID.
@@ -35,6 +35,8 @@
 #             mountPath: /run/docker
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd, --host=unix:///run/docker/docker.sock]
 #           volumeMounts:
 #           - name: docker-socket
@@ -59,6 +61,8 @@
 #             mountPath: /run/docker
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd, --host=unix:///run/docker/docker.sock, --group=1000]
 #           volumeMounts:
 #           - name: docker-socket
@@ -73,57 +77,49 @@ import data.kandev.lib.pod
 
 findings contains {
 	"rule": "docker-socket",
-	"path": shared.path,
-	"container": shared.engine.name,
-	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [shared.name, shared.engine.name]),
+	"path": mount.path,
+	"container": engine.name,
+	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [mount.name, engine.name]),
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
-	some shared in sockets
-	every volume in pod.spec.volumes {
-		not reported_elsewhere(volume, shared.name)
-	}
+	some engine in docker.root_engines
+	some mount in socket_mounts(engine)
+	not of_the_pod(mount.name)
 }
 
 findings contains {
 	"rule": "docker-socket",
-	"path": shared.client_path,
-	"container": shared.client.name,
-	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [shared.client.name, group]),
+	"path": sprintf("%s.volumeMounts[%d]", [client.path, index]),
+	"container": client.name,
+	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [client.name, group]),
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
-	some shared in sockets
-	pod.non_root(shared.client)
-	group := socket_group(shared.engine)
-	not group in groups(shared.client)
-}
-
-# Each volume with a socket that a daemon shares with a client: {path, name, engine, client, client_path}.
-sockets contains object.union(mount, {"engine": engine, "client": client, "client_path": client_mount.path}) if {
 	some engine in docker.root_engines
-	some socket in docker.sockets(engine)
-	some mount in docker.mounts_at(engine, socket)
+	group := array.concat(docker.values(engine.line, [" --group", " -G"]), ["docker"])[0]
+	not of_every_container(group)
+	some mount in socket_mounts(engine)
 	some client in pod.containers
 	client.path != engine.path
-	some index, of_client in client.spec.volumeMounts
-	of_client.name == mount.name
-	client_mount := {"path": sprintf("%s.volumeMounts[%d]", [client.path, index])}
+	client.spec.volumeMounts[index].name == mount.name
+	pod.non_root(client)
+	not primary(client, group)
 }
 
-# An emptyDir is right, and the host's rules report a directory of the node.
-reported_elsewhere(volume, name) if {
-	volume.name == name
-	some source in ["emptyDir", "hostPath"]
-	volume[source]
+# The mounts that hold the daemon's Unix socket: {path, name}.
+socket_mounts(engine) := docker.mounts_of(engine, trim_prefix(sockets[0], "unix://")) if {
+	told := [host | some host in docker.hosts(engine); startswith(host, "unix://")]
+	sockets := array.concat(told, ["/run/docker.sock"])
 }
 
-socket_group(engine) := docker.flags(engine, "--group", "-G")[0].value if {
-	docker.flags(engine, "--group", "-G")[0]
-} else := "docker"
-
-# The groups that the Pod gives a container, as --group would name them.
-groups(container) := {sprintf("%v", [group]) |
-	some group in array.concat(
-		[pod.setting(container, name) | some name in ["runAsGroup", "fsGroup"]],
-		object.get(pod.spec, ["securityContext", "supplementalGroups"], []),
-	)
+# The rules about hostPath report a directory of the node.
+of_the_pod(name) if {
+	pod.spec.volumes[index].name == name
+	pod.spec.volumes[index][["emptyDir", "hostPath"][_]]
 }
+
+primary(container, group) if format_int(pod.setting(container, "runAsGroup"), 10) == group
+
+# A group that the Pod gives each of its containers, as --group would name it.
+of_every_container(group) if format_int(pod.spec.securityContext.fsGroup, 10) == group
+
+of_every_container(group) if format_int(pod.spec.securityContext.supplementalGroups[_], 10) == group

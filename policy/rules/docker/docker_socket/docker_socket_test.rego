@@ -9,7 +9,8 @@ pair(args, volume, context) := fixtures.template({
 	"containers": [
 		{"name": "kandev-agent", "securityContext": {"runAsUser": 1000}, "volumeMounts": [{"name": "run", "mountPath": "/run/docker"}]},
 		{
-			"name": "engine", "image": "docker:dind",
+			"name": "engine",
+			"securityContext": {"privileged": true},
 			"args": array.concat(["dockerd", "--host=unix:///run/docker/docker.sock"], args),
 			"volumeMounts": [{"name": "run", "mountPath": "/run/docker"}, {"name": "data", "mountPath": "/var/lib/docker"}],
 		},
@@ -60,5 +61,8 @@ test_volume_of_others if {
 }
 
 test_socket_that_nobody_shares if {
-	count(rule.findings) == 0 with input as fixtures.companion({"image": "docker:dind", "volumeMounts": [{"name": "run", "mountPath": "/run"}]})
+	count(rule.findings) == 0 with input as object.union(
+		fixtures.template({"volumes": [{"name": "run", "emptyDir": {}}]}),
+		fixtures.engine({"volumeMounts": [{"name": "run", "mountPath": "/run"}]}),
+	)
 }

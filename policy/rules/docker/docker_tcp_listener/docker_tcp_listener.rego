@@ -14,7 +14,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [image, command, args, env]
+#   needs: [privileged]
 #   remedy: >-
 #     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
 #     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
@@ -31,6 +31,8 @@
 #           image: registry.example/agent:1.4
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [--host=unix:///run/docker/docker.sock]
 #   good: |
 #     apiVersion: v1
@@ -42,57 +44,64 @@
 #           image: registry.example/agent:1.4
 #         - name: docker-engine
 #           image: registry.example/docker:27-dind
+#           securityContext:
+#             privileged: true
 #           args: [dockerd, --host=unix:///run/docker/docker.sock]
 package kandev.rules.docker_tcp_listener
 
 import data.kandev.lib.docker
 import data.kandev.lib.pod
 
+# The script adds --host=tcp://0.0.0.0:2375 or 2376 when nothing or a flag follows it.
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": path,
+	"path": docker.place_of(engine, "dockerd-entrypoint.sh"),
 	"container": engine.name,
-	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.name, default_port(engine)]),
+	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.name, port(engine)]),
 	"remediation": "make dockerd the first of args, with --host=unix:///run/docker/docker.sock",
 } if {
 	some engine in docker.engines
-	some path in docker.default_listeners(engine)
+	some index, part in split(engine.line, "dockerd-entrypoint.sh")
+	index > 0
+	substring(trim_left(part, " "), 0, 1) in {"-", ";", "&", "|", ">"}
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": host.path,
+	"path": docker.place_of(engine, host),
 	"container": engine.name,
-	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.name, host.value]),
+	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.name, host]),
 	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
 } if {
 	some engine in docker.engines
 	some host in docker.hosts(engine)
-	tcp(host.value)
+	tcp(host)
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": sprintf("%s.env[%d].value", [container.path, index]),
-	"container": container.name,
-	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [container.name, address]),
+	"path": sprintf("%s.env[%d].value", [pod.containers[place].path, index]),
+	"container": pod.containers[place].name,
+	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [pod.containers[place].name, variable.value]),
 	"remediation": "let the daemon listen on a Unix socket in a shared emptyDir, and name that",
 } if {
 	some place, index
 	pod.containers[place].spec.env[index].name == "DOCKER_HOST"
-	container := pod.containers[place]
-	address := container.spec.env[index].value
-	startswith(address, "tcp://")
+	variable := pod.containers[place].spec.env[index]
+	startswith(variable.value, "tcp://")
+	count(docker.engines) > 0
 }
 
-# An address without a protocol is a TCP address.
-tcp(address) if startswith(address, "tcp://")
-
-tcp(address) if not contains(address, "://")
-
-default_port(engine) := "2375, without authentication" if {
-	some variable in engine.spec.env
-	variable.name == "DOCKER_TLS_CERTDIR"
-	object.get(variable, "value", "") == ""
-	not variable.valueFrom
+port(engine) := "2375, without authentication" if {
+	some empty in [{"value": ""}, {}]
+	object.union({"name": "DOCKER_TLS_CERTDIR"}, empty) in engine.spec.env
 } else := "2376"
+
+tcp(host) if startswith(host, "tcp://")
+
+# An address with a port and without a protocol is one of TCP.
+tcp(host) if {
+	not contains(host, "://")
+	parts := split(host, ":")
+	to_number(parts[count(parts) - 1]) > 0
+}

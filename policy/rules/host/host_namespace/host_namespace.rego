@@ -2,8 +2,10 @@
 # title: The Pod shares a namespace of the node
 # description: >-
 #   hostNetwork puts the agent's control port on the node's own loopback, where every process of the node reaches
-#   it, and makes it a host port, so that two sessions cannot share a node. hostPID shows every process of the node
-#   and, through /proc, their memory and files. hostIPC shares the node's shared memory.
+#   it; the API server makes it host port 8765 as well, so that two sessions cannot share a node. hostPID shows every
+#   process of the node to every container: a companion with the agent's user ID reads the agent's memory, and through
+#   /proc/PID/root its credentials, and a privileged one those of the whole node. hostIPC shares the node's shared
+#   memory.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 # custom:
@@ -53,6 +55,6 @@ findings contains {
 
 effects := {
 	"hostIPC": "its containers reach the node's shared memory",
-	"hostNetwork": "the agent's control port listens on the node's own addresses",
-	"hostPID": "its containers see every process of the node and, through /proc, their files",
+	"hostNetwork": "the agent's control port listens on the node's own loopback, and no second session fits on the node",
+	"hostPID": "its containers see every process of the node and, through /proc, the agent's memory and files",
 }

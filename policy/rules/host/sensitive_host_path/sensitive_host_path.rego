@@ -3,7 +3,8 @@
 # description: >-
 #   Some paths of a node are worth the node: its root, /etc, /proc, /sys, /dev, the kubelet's directory with every
 #   Pod's volumes and tokens, and the container runtime's data and socket, through which any container can be
-#   started. The path counts as the node resolves it, and so does a directory above such a path.
+#   started. A companion that mounts the kubelet's or the runtime's directories reaches the agent's credentials too, the
+#   memory-backed ones included. The path counts as the node resolves it, and so does a directory above such a path.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath

@@ -3,8 +3,10 @@
 # description: >-
 #   Capabilities such as SYS_ADMIN, SYS_PTRACE, NET_ADMIN or BPF are parts of root's power over the node and over
 #   the other containers. The baseline Pod Security Standard lets a container add only a short list, in which
-#   even NET_RAW, a default of most runtimes, is missing. Names count in any case and with or without CAP_, because runtimes read them so; ALL is all of
-#   them.
+#   even NET_RAW, a default of most runtimes, is missing. A companion with SYS_PTRACE reads the agent's memory and
+#   credentials wherever it sees the agent's process (shareProcessNamespace, hostPID); one with SYS_ADMIN mounts what it
+#   likes and is close to privileged. Names count in any case and with or without CAP_, because runtimes read them so;
+#   ALL is all of them.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 #   - ref: https://man7.org/linux/man-pages/man7/capabilities.7.html

@@ -1,0 +1,42 @@
+package kandev.rules.agent_not_confined_test
+
+import data.kandev.lib.fixtures
+import data.kandev.rules.agent_not_confined as rule
+
+confined := {
+	"runAsNonRoot": true,
+	"allowPrivilegeEscalation": false,
+	"capabilities": {"drop": ["ALL"]},
+	"seccompProfile": {"type": "RuntimeDefault"},
+}
+
+messages(context) := {finding.message | some finding in found} if {
+	found := rule.findings with input as fixtures.secured(context)
+}
+
+test_nothing_set if {
+	found := rule.findings with input as fixtures.companion({})
+	{[finding.path, finding.container, finding.message] | some finding in found} == {[
+		"template.spec.containers[0]",
+		"kandev-agent",
+		concat("", [
+			`the agent runs code that nobody reviewed, and container "kandev-agent" lacks allowPrivilegeEscalation: false, `,
+			"capabilities.drop: [ALL], runAsNonRoot: true, seccompProfile.type: RuntimeDefault",
+		]),
+	]}
+}
+
+test_one_missing if {
+	every key in object.keys(confined) {
+		count(messages(object.remove(confined, [key]))) == 1
+	}
+	messages(confined) == set()
+}
+
+test_user_instead_of_the_demand if {
+	messages(object.union(object.remove(confined, ["runAsNonRoot"]), {"runAsUser": 1000})) == set()
+}
+
+test_privileged_is_another_rule_s if {
+	messages({"privileged": true}) == set()
+}

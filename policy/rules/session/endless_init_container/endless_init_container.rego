@@ -1,0 +1,70 @@
+# METADATA
+# title: An init container never ends
+# description: >-
+#   The kubelet starts the agent only when each init container has ended. One that sleeps for ever or loops without a way
+#   out keeps the session in Init for ever. A native sidecar, an init container with restartPolicy: Always, is meant to
+#   run on.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/
+#   - ref: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/
+# custom:
+#   group: session
+#   severity: warning
+#   needs: [initContainers]
+#   remedy: >-
+#     Let the command end, or set restartPolicy: Always on the init container to make it a native sidecar.
+#   false_positives: >-
+#     A script that ends its own endless loop or sleep by a signal. A loop with break, exit or return is not reported.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         initContainers:
+#         - name: proxy
+#           image: registry.example/proxy:1
+#           command: [sh, -c, "start-proxy & sleep infinity"]
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         initContainers:
+#         - name: proxy
+#           image: registry.example/proxy:1
+#           command: [sh, -c, "start-proxy & sleep infinity"]
+#           restartPolicy: Always
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+package kandev.rules.endless_init_container
+
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "endless-init-container",
+	"path": sprintf("%s.initContainers[%d]", [pod.path, index]),
+	"container": object.get(container, "name", ""),
+	"message": sprintf("init container %q never ends, so the agent never starts", [object.get(container, "name", "")]),
+	"remediation": "let its command end, or set restartPolicy: Always to make it a native sidecar",
+} if {
+	some index
+	container := pod.spec.initContainers[index]
+	not container.restartPolicy == "Always"
+	endless(concat(" ", array.concat(object.get(container, "command", []), object.get(container, "args", []))))
+}
+
+endless(command) if contains(command, "sleep infinity")
+
+endless(command) if contains(command, "tail -f /dev/null")
+
+endless(command) if {
+	some loop in ["while true", "while :"]
+	contains(command, loop)
+	every way_out in ["break", "exit", "return"] {
+		not contains(command, way_out)
+	}
+}

@@ -1,0 +1,85 @@
+# METADATA
+# title: A container cannot write to the workspace without fsGroup
+# description: >-
+#   A new claim belongs to root and is closed to others, so that an agent that does not run as root cannot clone into it,
+#   unless fsGroup gives the volume to a group of the Pod. And where a companion with a writable grant has another
+#   user than the agent, neither can change what the other made there: fsGroup is the group that both have, though each still
+#   writes new files with its own umask. What an existing claim holds is not known, and an emptyDir is open to
+#   all users, so an agent on these is not reported.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+# custom:
+#   group: session
+#   severity: warning
+#   needs: [runAsUser, runAsNonRoot]
+#   remedy: >-
+#     Set securityContext.fsGroup on the Pod, to the agent's group ID.
+#   false_positives: >-
+#     A storage class that opens new volumes to every user, as some provisioners of node-local and network file systems do.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             runAsUser: 1000
+#         - name: tools
+#           image: registry.example/tools:2.1
+#           securityContext:
+#             runAsUser: 2000
+#           volumeMounts:
+#           - name: kandev-workspace
+#             mountPath: /workspace
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         securityContext:
+#           fsGroup: 1000
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           securityContext:
+#             runAsUser: 1000
+#         - name: tools
+#           image: registry.example/tools:2.1
+#           securityContext:
+#             runAsUser: 2000
+#           volumeMounts:
+#           - name: kandev-workspace
+#             mountPath: /workspace
+package kandev.rules.fs_group_missing
+
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "fs-group-missing",
+	"path": pod.path,
+	"container": agent.name,
+	"message": sprintf("container %q is not root, and without fsGroup cannot write to a new workspace claim", [agent.name]),
+	"remediation": "set fsGroup in the Pod's securityContext",
+} if {
+	not pod.spec.securityContext.fsGroup
+	input.kandev.workspaceMode == "managed_pvc"
+	some agent in pod.agents
+	pod.non_root(agent)
+}
+
+findings contains {
+	"rule": "fs-group-missing",
+	"path": grant.path,
+	"container": grant.container.name,
+	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [grant.container.name, user, agent_user]),
+	"remediation": "set fsGroup in the Pod's securityContext, or give both one runAsUser",
+} if {
+	not pod.spec.securityContext.fsGroup
+	some grant in pod.writable_grants
+	some agent in pod.agents
+	agent_user := pod.setting(agent, "runAsUser")
+	user := pod.setting(grant.container, "runAsUser")
+	user != agent_user
+}

@@ -1,0 +1,73 @@
+# METADATA
+# title: Nothing bounds what a session takes of its node
+# description: >-
+#   The agent's home is in memory, and so is everything that it installs or caches there: without a memory limit it
+#   can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's disk
+#   until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed emptyDirs
+#   count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts against the
+#   memory of the containers that write to it. Nested containers are bounded by the memory limit of their Docker engine at
+#   most, so one without is a warning.
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
+#   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
+# custom:
+#   group: session
+#   severity: info
+#   remedy: >-
+#     Set resources.limits for memory and ephemeral-storage on the agent, for memory on a Docker engine, and a sizeLimit on
+#     memory-backed volumes.
+#   false_positives: >-
+#     A namespace whose LimitRange sets the limits at admission, and nodes that run one session each.
+#   bad: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           resources:
+#             requests: {memory: 2Gi}
+#   good: |
+#     apiVersion: v1
+#     kind: PodTemplate
+#     template:
+#       spec:
+#         containers:
+#         - name: kandev-agent
+#           image: registry.example/agent:1.4
+#           resources:
+#             requests: {memory: 2Gi}
+#             limits: {memory: 8Gi, ephemeral-storage: 10Gi}
+package kandev.rules.session_unbounded
+
+import data.kandev.lib.docker
+import data.kandev.lib.pod
+
+findings contains {
+	"rule": "session-unbounded",
+	"severity": severity,
+	"path": sprintf("%s.resources", [container.path]),
+	"container": container.name,
+	"message": sprintf("container %q has no limit for %s", [container.name, concat(" and ", lacking)]),
+	"remediation": sprintf("set resources.limits for %s", [concat(" and ", lacking)]),
+} if {
+	some [severity, container, wanted] in array.concat(
+		[["info", agent, ["memory", "ephemeral-storage"]] | some agent in pod.agents],
+		[["warning", engine, ["memory"]] | some engine in docker.engines],
+	)
+	lacking := [name | some name in wanted; not container.spec.resources.limits[name]; not pod.spec.resources.limits[name]]
+	count(lacking) > 0
+}
+
+findings contains {
+	"rule": "session-unbounded",
+	"path": sprintf("%s.volumes[%d].emptyDir", [pod.path, index]),
+	"container": "",
+	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [pod.spec.volumes[index].name]),
+	"remediation": "set a sizeLimit",
+} if {
+	pod.spec.volumes[index].emptyDir.medium == "Memory"
+	pod.spec.volumes[index].name != "kandev-auth"
+	not pod.spec.volumes[index].emptyDir.sizeLimit
+}

@@ -24,9 +24,9 @@ func pod(fields, mainFields string) string {
 		mainFields = "      " + mainFields + "\n"
 	}
 	return "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  spec:\n" + fields +
-		"    securityContext: {runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, seccompProfile: {type: RuntimeDefault}}\n" +
+		"    securityContext: {runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000, seccompProfile: {type: RuntimeDefault}}\n" +
 		"    containers:\n    - name: kandev-agent\n      image: registry.example/agent@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70\n" +
-		"      resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}\n" + mainFields
+		"      resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi}}\n" + mainFields
 }
 
 // hardened is what a container of a good template has.
@@ -51,7 +51,7 @@ func TestCases(t *testing.T) {
 		{"kubernetes #64612", "wrong case of a field", pod("HostNetwork: true", hardened), []string{"5:5 error document-unknown-field"}, 1},
 		{"kubernetes #82296", "number for a string", pod("", hardened+"\n      env: [{name: A, value: 8080}]"), []string{"11:23 error document-wrong-type"}, 1},
 		{"kube-linter #136", "boolean for a string", "apiVersion: v1\nkind: PodTemplate\nmetadata: {labels: {a: yes}}\n" + strings.SplitN(pod("", hardened), "\n", 3)[2], []string{"3:21 error document-wrong-type"}, 1},
-		{"go-yaml #410", "merge key that collides", pod("", "securityContext: {runAsUser: 1000, <<: {runAsUser: 0}}"), []string{"10:25 error document-merge-collision"}, 1},
+		{"go-yaml #410", "merge key that collides", pod("", "securityContext: {runAsUser: 1000, <<: {runAsUser: 0}}"), []string{"10:7 warning agent-not-confined", "10:25 error document-merge-collision"}, 1},
 		{"yq #2110", "merge key without a collision", pod("", "securityContext: {allowPrivilegeEscalation: false, <<: {capabilities: {drop: [ALL]}}}"), nil, 0},
 		{"spruce #259", "the keys 1 and \"1\"", pod("nodeSelector: {1: x, \"1\": y}", hardened), []string{"5:26 error document-duplicate-key"}, 1},
 		{"go-yaml #222", "booleans of YAML 1.1", pod("hostPID: y", "securityContext: {allowPrivilegeEscalation: true, capabilities: {drop: [ALL]}, privileged: on}"), []string{
@@ -61,7 +61,7 @@ func TestCases(t *testing.T) {
 		{"helm #6081", "byte order mark", "\ufeff" + pod("hostPID: true", hardened), []string{"5:5 warning host-namespace"}, 0},
 		{"kubesec #120", "empty file", "", []string{"1:1 error document-empty"}, 2},
 		{"kubeconform #228", "comments only", "# nothing\n", []string{"1:1 error document-empty"}, 2},
-		{"seen", "null list item", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  spec:\n    containers:\n    - name: kandev-agent\n      image: a@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70\n    -\n", []string{"8:5 error document-null-item"}, 1},
+		{"seen", "null list item", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  spec:\n    containers:\n    - name: kandev-agent\n      image: a@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70\n    -\n", []string{"6:7 warning agent-not-confined", "8:5 error document-null-item"}, 1},
 		{"kube-linter #605", "misspelt suppression", pod("hostPID: true # kandev-podlint:ignore host-namespce x", hardened), []string{"5:5 warning host-namespace", "5:19 error suppression-unknown-rule"}, 1},
 		{"kube-linter #1180", "suppression of what does not fire", pod("priority: 1 # kandev-podlint:ignore host-namespace x", hardened), []string{"5:17 warning suppression-unused"}, 0},
 
@@ -79,7 +79,7 @@ func TestCases(t *testing.T) {
 		{"kubernetes #132157", "procMount without hostUsers", pod("", "securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, procMount: Unmasked}"), []string{"10:87 error api-security", "10:87 warning unmasked-proc"}, 1},
 		{"kubernetes #132157", "procMount with hostUsers", pod("hostUsers: false", "securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, procMount: Unmasked}"), nil, 0},
 		{"mvm #2805", "mount at an ancestor beside a grant", pod("volumes: [{name: v, emptyDir: {}}]", hardened+"\n    - {name: c, image: i@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70, volumeMounts: [{name: kandev-workspace, mountPath: /workspace}, {name: v, mountPath: /}]}"), []string{"12:173 error workspace-grant-overlap"}, 1},
-		{"kics #7967", "AppArmor annotation beside a differing field", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/kandev-agent: unconfined}}\n" + strings.SplitN(pod("", "securityContext: {appArmorProfile: {type: RuntimeDefault}}"), "\n", 4)[3], []string{"4:28 warning apparmor-unconfined", "11:43 error api-security"}, 1},
+		{"kics #7967", "AppArmor annotation beside a differing field", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/kandev-agent: unconfined}}\n" + strings.SplitN(pod("", "securityContext: {appArmorProfile: {type: RuntimeDefault}}"), "\n", 4)[3], []string{"4:28 warning apparmor-unconfined", "11:7 warning agent-not-confined", "11:43 error api-security"}, 1},
 		{"kics #7967", "AppArmor annotation of no container", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/nobody: runtime/default}}\n" + strings.SplitN(pod("", hardened), "\n", 4)[3], []string{"4:28 error api-metadata"}, 1},
 		{"kubernetes PR #114947", "only the old seccomp annotation", "apiVersion: v1\nkind: PodTemplate\ntemplate:\n  metadata: {annotations: {seccomp.security.alpha.kubernetes.io/pod: runtime/default}}\n" + strings.SplitN(pod("", hardened), "\n", 4)[3], []string{"4:28 warning seccomp-annotation"}, 0},
 		{"seen", "a projected token without automount", pod("automountServiceAccountToken: false\n    volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]", hardened), []string{"6:48 warning projected-service-account-token"}, 0},

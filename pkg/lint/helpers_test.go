@@ -19,14 +19,14 @@ template:
     securityContext:
       runAsNonRoot: true
       runAsUser: 1000
-      runAsGroup: 1000
+      fsGroup: 1000
       seccompProfile: {type: RuntimeDefault}
     containers:
     - name: kandev-agent
       image: registry.example/agent@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70
       resources:
         requests: {cpu: 500m, memory: 1Gi}
-        limits: {cpu: "2", memory: 4Gi}
+        limits: {cpu: "2", memory: 4Gi, ephemeral-storage: 10Gi}
       securityContext:
         allowPrivilegeEscalation: false
         capabilities: {drop: [ALL]}

@@ -30,7 +30,7 @@ func TestSuppress(t *testing.T) {
 		{"a blank after the comma", template(ignore+"root-user, host-namespace x", "hostPID: true"), []string{"5:5 warning suppression-unused"}, 1},
 		{"a tab before the reason", template("hostPID: true " + ignore + "host-namespace\tx"), nil, 1},
 		{
-			"in flow style", template("hostPID: true", "volumes: [", ignore+"docker-socket x", "{name: s, hostPath: {path: /var/run/docker.sock}}]"),
+			"in flow style", template("hostPID: true", "volumes: [", ignore+"docker-sock x", "{name: s, hostPath: {path: /var/run/docker.sock}}]"),
 			[]string{"5:5 warning host-namespace", "7:5 error suppression-unknown-rule", "8:26 warning sensitive-host-path"},
 			0,
 		},

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,6 +52,12 @@ var remedies = map[string]edit{
 	"api-volume":                      correct,
 	"api-volume-mount":                correct,
 	"api-dns":                         correct,
+	"agent-not-confined":              confine,
+	"endless-init-container":          setBelow("restartPolicy", "Always"),
+	"fs-group-missing":                fsGroup,
+	"image-not-pinned":                pin,
+	"main-container-probe":            remove,
+	"session-unbounded":               bound,
 	"added-capability":                remove,
 	"baseline-capability":             remove,
 	"capabilities-not-dropped":        secure("capabilities", map[string]any{"drop": []any{"ALL"}}),
@@ -248,6 +255,40 @@ func seccompDefault(object map[string]any, _ finding.Finding) {
 	}
 	sc["seccompProfile"] = map[string]any{"type": "RuntimeDefault"}
 	put(object, "template.spec.securityContext", sc)
+}
+
+func fsGroup(object map[string]any, _ finding.Finding) {
+	sc, _ := get(object, "template.spec.securityContext").(map[string]any)
+	if sc == nil {
+		sc = map[string]any{}
+	}
+	sc["fsGroup"] = 1000
+	put(object, "template.spec.securityContext", sc)
+}
+
+// confine sets all that an agent's security context may lack.
+func confine(object map[string]any, f finding.Finding) {
+	for key, value := range map[string]any{
+		"runAsNonRoot": true, "allowPrivilegeEscalation": false,
+		"capabilities":   map[string]any{"drop": []any{"ALL"}},
+		"seccompProfile": map[string]any{"type": "RuntimeDefault"},
+	} {
+		secure(key, value)(object, f)
+	}
+}
+
+// pin adds a digest to an image.
+func pin(object map[string]any, f finding.Finding) {
+	put(object, f.Path, fmt.Sprint(get(object, f.Path), "@sha256:", strings.Repeat("0", 64)))
+}
+
+// bound gives a container its limits, and a volume in memory its size.
+func bound(object map[string]any, f finding.Finding) {
+	if strings.HasSuffix(f.Path, ".emptyDir") {
+		put(object, f.Path+".sizeLimit", "1Gi")
+		return
+	}
+	put(object, f.Path, map[string]any{"limits": map[string]any{"memory": "1Gi", "ephemeral-storage": "1Gi"}})
 }
 
 // correctType writes a value of the type that the remediation asks for.

@@ -49,8 +49,8 @@ findings contains {
 	"rule": "agent-not-confined",
 	"path": pod.security_context_path(agent),
 	"container": agent.name,
-	"message": sprintf("the agent runs code that nobody reviewed, and container %q lacks %s", [agent.name, concat(", ", lacking)]),
-	"remediation": sprintf("set %s in the container's securityContext", [concat(", ", lacking)]),
+	"message": sprintf("container %q runs what nobody reviewed without %s", [agent.name, concat(", ", lacking)]),
+	"remediation": "set each of these in the container's securityContext",
 } if {
 	count(lacking) > 0
 	agent := pod.agents[0]

@@ -20,7 +20,7 @@ test_nothing_set if {
 		"template.spec.containers[0]",
 		"kandev-agent",
 		concat("", [
-			`the agent runs code that nobody reviewed, and container "kandev-agent" lacks allowPrivilegeEscalation: false, `,
+			`container "kandev-agent" runs what nobody reviewed without allowPrivilegeEscalation: false, `,
 			"capabilities.drop: [ALL], runAsNonRoot: true, seccompProfile.type: RuntimeDefault",
 		]),
 	]}

@@ -50,7 +50,7 @@ findings contains {
 	"path": sprintf("%s.resources", [container.path]),
 	"container": container.name,
 	"message": sprintf("container %q has no limit for %s", [container.name, concat(" and ", lacking)]),
-	"remediation": sprintf("set resources.limits for %s", [concat(" and ", lacking)]),
+	"remediation": "set it in resources.limits",
 } if {
 	some [severity, container, wanted] in array.concat(
 		[["info", agent, ["memory", "ephemeral-storage"]] | some agent in pod.agents],

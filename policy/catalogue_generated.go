@@ -686,7 +686,7 @@ template:
 		Group:       "docker",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Whoever reaches the port commands a privileged daemon, and through it the node. A Pod has one network for all its containers, so even a port on loopback is open to every companion, and 0.0.0.0 to every Pod that a network policy lets through. dockerd-entrypoint.sh of the official images adds such a listener by itself when it gets no arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port 2375 without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of one's own comes on top of it. Only a command that names dockerd itself listens where it is told and nowhere else.",
+		Description: "Whoever reaches the port commands a privileged daemon, and through it the node. A Pod has one network for all its containers, so even a port on loopback is open to every companion, and 0.0.0.0 to every Pod that a network policy lets through. dockerd-entrypoint.sh of the official images adds such a listener by itself when it gets no arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port 2375 without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of one's own comes on top of it. Only a command that names dockerd itself listens where it is told and nowhere else. A companion counts as a Docker engine when it is privileged and its image has dind in its name, its command names dockerd, or it mounts a volume at /var/lib/docker.",
 		Remedy:      "Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -714,7 +714,7 @@ template:
         privileged: true
       args: [dockerd, --host=unix:///run/docker/docker.sock]
 `,
-		FalsePositives: "An image with dind in its name whose entrypoint is not that of the official images. No template of the public corpus runs a Docker engine, so none shows this rule.",
+		FalsePositives: "A privileged companion with dind in its image's name whose entrypoint is not that of the official images. No template of the public corpus runs a Docker engine, so none shows this rule.",
 		References: []string{
 			"https://docs.docker.com/engine/security/protect-access/",
 			"https://github.com/docker-library/docker/blob/master/dockerd-entrypoint.sh",

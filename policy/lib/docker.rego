@@ -7,12 +7,13 @@ package kandev.lib.docker
 import data.kandev.lib.pod
 import data.kandev.lib.variables
 
-# The companions that run a Docker daemon: {path, name, spec, line}. An ordinary node lets only privileged ones.
-engines := [{"path": container.path, "name": container.name, "spec": container.spec, "line": line(container)} |
+# The companions that run a Docker daemon: {path, name, spec, line, hosts}. An ordinary node lets only privileged ones.
+engines := [{"path": container.path, "name": container.name, "spec": container.spec, "line": said, "hosts": values(said, " --host")} |
 	some container in pod.containers
 	container.spec.securityContext.privileged == true
 	container.name != pod.main_container
 	runs_docker(container.spec)
+	said := line(container)
 ]
 
 # Those whose daemon needs root: all but Docker's rootless images.
@@ -30,25 +31,24 @@ runs_docker(container) if {
 	not mount.readOnly == true
 }
 
-# What a container runs, in one line; without a command, what an image of Docker's starts.
-line(container) := strings.replace_n(object.union(variables.values(container), {"\n": " "}), concat(" ", words)) if {
+# What a container runs, in one line with flags in one spelling; without a command, what an image of Docker's starts.
+line(container) := strings.replace_n(object.union(variables.values(container), spellings), concat(" ", words)) if {
 	command := object.get(container.spec, "command", ["dockerd-entrypoint.sh"])
 	words := ["", concat(" ", command), concat(" ", object.get(container.spec, "args", [])), ";"]
 }
 
-# The values that a line gives a flag, as --flag=value or --flag value, whatever the spelling of the flag.
-values(command_line, spellings) := [trim(split(trim_left(part, " ="), " ")[0], "\"';&|)") |
-	some spelling in spellings
-	some index, part in split(command_line, spelling)
+spellings := {"\n": " ", " -G": " --group", " -H": " --host", " -g": " --data-root"}
+
+# The values that a line gives a flag, as --flag=value or --flag value.
+values(command_line, flag) := [trim(split(trim_left(part, " ="), " ")[0], "\"';&|)") |
+	some index, part in split(command_line, flag)
 	index > 0
 ]
 
-hosts(engine) := values(engine.line, [" --host", " -H"])
-
-# The mounts of an engine that a path lies within: {path, name}. /var/run is a link to /run.
+# The mounts of an engine that a path lies within: {path, name}.
 mounts_of(engine, path) := [{"path": sprintf("%s.volumeMounts[%d]", [engine.path, index]), "name": mount.name} |
 	some index, mount in engine.spec.volumeMounts
-	startswith(trim_prefix(path, "/var"), trim_prefix(mount.mountPath, "/var"))
+	startswith(path, mount.mountPath)
 ]
 
 # Where an engine's command or args say something, or else the image that has it as its entrypoint.

@@ -44,18 +44,18 @@ test_rootless_is_no_root_engine if {
 
 test_line if {
 	engine({}).line == " dockerd-entrypoint.sh  ;"
-	engine({"args": ["dockerd", "-G", "$(GID)"], "env": [{"name": "GID", "value": "123"}]}).line == " dockerd-entrypoint.sh dockerd -G 123 ;"
+	engine({"args": ["dockerd", "-G", "$(GID)"], "env": [{"name": "GID", "value": "123"}]}).line == " dockerd-entrypoint.sh dockerd --group 123 ;"
 	engine({"command": ["sh", "-c", "dockerd\nsleep 9"]}).line == " sh -c dockerd sleep 9  ;"
 }
 
 test_hosts if {
 	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'"]})
-	docker.hosts(companion) == ["tcp://b", "unix:///a.sock", "tcp://c", ":2375", "fd://"]
+	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://"]
 }
 
 test_mounts_of if {
 	companion := engine({"volumeMounts": [{"name": "run", "mountPath": "/var/run/"}, {"name": "data", "mountPath": "/data/docker"}]})
-	docker.mounts_of(companion, "/run/docker.sock") == [{"path": "template.spec.containers[1].volumeMounts[0]", "name": "run"}]
+	docker.mounts_of(companion, "/var/run/docker.sock") == [{"path": "template.spec.containers[1].volumeMounts[0]", "name": "run"}]
 	docker.mounts_of(companion, "/data/") == []
 }
 

@@ -1,10 +1,11 @@
 # METADATA
 # title: The agent is not confined
 # description: >-
-#   The agent runs commands that a model wrote and code that it downloaded, and nobody has reviewed either. Four settings keep
-#   a mistake or an attack within the container: no capabilities, the runtime's seccomp profile, a user other than
-#   root, and no way to gain privileges. Rules of the Pod Security Standards say the same of every container as infos, as
-#   most public templates lack them; for the one container that runs unreviewed code it is a warning all the same.
+#   The agent runs commands that a model wrote and code that it downloaded, and nobody has reviewed either. Four
+#   settings keep a mistake or an attack within the container: no capabilities, the runtime's seccomp profile, a user
+#   other than root, and no way to gain privileges. Rules of the Pod Security Standards say the same of every
+#   container as infos, as most public templates lack them; for the one container that runs unreviewed code it is a
+#   warning all the same.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/

@@ -1,11 +1,11 @@
 # METADATA
 # title: A privileged companion can write to the workspace
 # description: >-
-#   What a privileged companion writes, the agent runs: hooks, build scripts, binaries with the set-user-ID bit, device
-#   files. A flaw in the companion, or an image that it pulled, so reaches the agent and its credentials, and through the
-#   companion's privilege the node. A read-only grant keeps its own programs and nested containers from writing by
-#   accident; it is no barrier against a companion that is taken over, since a privileged one can mount the workspace
-#   anew.
+#   What a privileged companion writes, the agent runs: hooks, build scripts, binaries with the set-user-ID bit,
+#   device files. A flaw in the companion, or an image that it pulled, so reaches the agent and its credentials, and
+#   through the companion's privilege the node. A read-only grant keeps its own programs and nested containers from
+#   writing by accident; it is no barrier against a companion that is taken over, since a privileged one can mount the
+#   workspace anew.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/
 #   - ref: https://kubernetes.io/docs/concepts/security/linux-kernel-security-constraints/#privileged-containers

@@ -13,8 +13,8 @@
 #   severity: warning
 #   needs: [privileged]
 #   remedy: >-
-#     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the Pod
-#     has a limit for ephemeral-storage, the sum of all such limits has to hold it.
+#     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the
+#     Pod has a limit for ephemeral-storage, the sum of all such limits has to hold it.
 #   false_positives: >-
 #     A daemon whose --data-root stands in a daemon.json of the image. A generic ephemeral volume is as good as an
 #     emptyDir and not reported. No template of the public corpus runs a Docker engine, so none shows this rule.
@@ -70,7 +70,7 @@ findings contains {
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
 } if {
 	some engine in docker.root_engines
-	root := array.concat(docker.values(engine.line, [" --data-root", " -g"]), ["/var/lib/docker"])[0]
+	root := array.concat(docker.values(engine.line, " --data-root"), ["/var/lib/docker"])[0]
 	mounts := docker.mounts_of(engine, concat("", [root, "/"]))
 	not bounded(mounts)
 }

@@ -62,7 +62,11 @@ findings contains {
 } if {
 	some engine in docker.root_engines
 	some name in ["runAsNonRoot", "runAsUser"]
-	scope := [holder | some holder in [engine, pod.scopes[0]]; holder.spec.securityContext[name] != null][0]
-	value := scope.spec.securityContext[name]
-	not value in {0, false}
+	value := pod.setting(engine, name)
+	not value in {0, false, null}
+	scope := setter(engine, name)
 }
+
+setter(engine, name) := engine if {
+	engine.spec.securityContext[name] != null
+} else := pod.scopes[0]

@@ -17,9 +17,9 @@
 #     Share an emptyDir at /run/docker between daemon and agent, start the daemon with --group=GID and set the Pod's
 #     fsGroup to that GID.
 #   false_positives: >-
-#     A client whose image puts its user into the socket's group, by its primary group or in /etc/group. A directory of
-#     the node is reported by host-path or sensitive-host-path. No template of the public corpus runs a Docker engine, so
-#     none shows this rule.
+#     A client whose image puts its user into the socket's group, by its primary group or in /etc/group. A directory
+#     of the node is reported by host-path or sensitive-host-path. No template of the public corpus runs a Docker
+#     engine, so none shows this rule.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate
@@ -95,7 +95,7 @@ findings contains {
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
 	some engine in docker.root_engines
-	group := array.concat(docker.values(engine.line, [" --group", " -G"]), ["docker"])[0]
+	group := array.concat(docker.values(engine.line, " --group"), ["docker"])[0]
 	not of_every_container(group)
 	some mount in socket_mounts(engine)
 	some client in pod.containers
@@ -107,8 +107,8 @@ findings contains {
 
 # The mounts that hold the daemon's Unix socket: {path, name}.
 socket_mounts(engine) := docker.mounts_of(engine, trim_prefix(sockets[0], "unix://")) if {
-	told := [host | some host in docker.hosts(engine); startswith(host, "unix://")]
-	sockets := array.concat(told, ["/run/docker.sock"])
+	told := [host | some host in engine.hosts; startswith(host, "unix://")]
+	sockets := array.concat(told, ["/var/run/docker.sock"])
 }
 
 # The rules about hostPath report a directory of the node.

@@ -4,10 +4,11 @@
 #   Whoever reaches the port commands a privileged daemon, and through it the node. A Pod has one network for all its
 #   containers, so even a port on loopback is open to every companion, and 0.0.0.0 to every Pod that a network policy
 #   lets through. dockerd-entrypoint.sh of the official images adds such a listener by itself when it gets no
-#   arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port 2375
-#   without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of one's own
-#   comes on top of it. Only a
-#   command that names dockerd itself listens where it is told and nowhere else.
+#   arguments or when the first is a flag: port 2376 with TLS, as DOCKER_TLS_CERTDIR is /certs in the image, or port
+#   2375 without any authentication where DOCKER_TLS_CERTDIR is empty or the certificates are missing. A --host of
+#   one's own comes on top of it. Only a command that names dockerd itself listens where it is told and nowhere else.
+#   A companion counts as a Docker engine when it is privileged and its image has dind in its name, its command names
+#   dockerd, or it mounts a volume at /var/lib/docker.
 # related_resources:
 #   - ref: https://docs.docker.com/engine/security/protect-access/
 #   - ref: https://github.com/docker-library/docker/blob/master/dockerd-entrypoint.sh
@@ -19,7 +20,7 @@
 #     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
 #     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
 #   false_positives: >-
-#     An image with dind in its name whose entrypoint is not that of the official images. No template of the public
+#     A privileged companion with dind in its image's name whose entrypoint is not that of the official images. No template of the public
 #     corpus runs a Docker engine, so none shows this rule.
 #   bad: |
 #     apiVersion: v1
@@ -74,7 +75,7 @@ findings contains {
 	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
 } if {
 	some engine in docker.engines
-	some host in docker.hosts(engine)
+	some host in engine.hosts
 	tcp(host)
 }
 

@@ -1,9 +1,9 @@
 # METADATA
 # title: An init container never ends
 # description: >-
-#   The kubelet starts the agent only when each init container has ended. One that sleeps for ever or loops without a way
-#   out keeps the session in Init for ever. A native sidecar, an init container with restartPolicy: Always, is meant to
-#   run on.
+#   The kubelet starts the agent only when each init container has ended. One that sleeps for ever or loops without a
+#   way out keeps the session in Init for ever. A native sidecar, an init container with restartPolicy: Always, is
+#   meant to run on.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/

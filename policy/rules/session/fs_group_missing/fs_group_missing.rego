@@ -1,11 +1,11 @@
 # METADATA
 # title: A container cannot write to the workspace without fsGroup
 # description: >-
-#   A new claim belongs to root and is closed to others, so that an agent that does not run as root cannot clone into it,
-#   unless fsGroup gives the volume to a group of the Pod. And where a companion with a writable grant has another
-#   user than the agent, neither can change what the other made there: fsGroup is the group that both have, though each still
-#   writes new files with its own umask. What an existing claim holds is not known, and an emptyDir is open to
-#   all users, so an agent on these is not reported.
+#   A new claim belongs to root and is closed to others, so that an agent that does not run as root cannot clone into
+#   it, unless fsGroup gives the volume to a group of the Pod. And where a companion with a writable grant has another
+#   user than the agent, neither can change what the other made there: fsGroup is the group that both have, though
+#   each still writes new files with its own umask. What an existing claim holds is not known, and an emptyDir is open
+#   to all users, so an agent on these is not reported.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
 # custom:
@@ -15,7 +15,8 @@
 #   remedy: >-
 #     Set securityContext.fsGroup on the Pod, to the agent's group ID.
 #   false_positives: >-
-#     A storage class that opens new volumes to every user, as some provisioners of node-local and network file systems do.
+#     A storage class that opens new volumes to every user, as some provisioners of node-local and network file
+#     systems do.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate

@@ -1,10 +1,10 @@
 # METADATA
 # title: An image can change without the template
 # description: >-
-#   A tag can be pushed again. A session that is replaced later, or on another node, may then run something else than the one
-#   that was reviewed; a privileged container runs it with the power of the node, for which this is a warning. A digest
-#   names one image for ever, beside a tag too. Without a digest and with the tag latest or none, the image changes with
-#   every release.
+#   A tag can be pushed again. A session that is replaced later, or on another node, may then run something else than
+#   the one that was reviewed; a privileged container runs it with the power of the node, for which this is a warning.
+#   A digest names one image for ever, beside a tag too. Without a digest and with the tag latest or none, the image
+#   changes with every release.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/containers/images/#image-names
 # custom:
@@ -40,12 +40,14 @@ findings contains {
 	"severity": severity(container),
 	"path": sprintf("%s.image", [container.path]),
 	"container": container.name,
-	"message": sprintf("container %q runs %s, which names no digest", [container.name, container.spec.image]),
+	"message": sprintf("container %q runs %s, which names no digest", [container.name, image]),
 	"remediation": "add the image's digest: NAME:TAG@sha256:DIGEST",
 } if {
-	some container in pod.containers
-	not contains(container.spec.image, "@")
-	container.spec.image != ""
+	some place
+	image := pod.containers[place].spec.image
+	not contains(image, "@")
+	image != ""
+	container := pod.containers[place]
 }
 
 severity(container) := "warning" if {

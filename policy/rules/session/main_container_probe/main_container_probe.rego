@@ -2,9 +2,9 @@
 # title: A probe restarts the agent for what it cannot do
 # description: >-
 #   Kandev replaces the main container's command: until the upload is complete it waits and listens on nothing, and
-#   afterwards the agent listens on loopback, where the kubelet does not reach it. A livenessProbe or startupProbe over the
-#   network therefore fails, and after failureThreshold failures the kubelet restarts the container, again and
-#   again. What an exec probe asks is not known, so it is not reported; it too runs while the container waits for
+#   afterwards the agent listens on loopback, where the kubelet does not reach it. A livenessProbe or startupProbe
+#   over the network therefore fails, and after failureThreshold failures the kubelet restarts the container, again
+#   and again. What an exec probe asks is not known, so it is not reported; it too runs while the container waits for
 #   its upload.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/

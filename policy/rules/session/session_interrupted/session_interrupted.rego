@@ -1,10 +1,10 @@
 # METADATA
 # title: The template lets a session die or wait without end
 # description: >-
-#   A session lives until it is deleted. activeDeadlineSeconds makes the kubelet kill the Pod at a time of its own, whatever
-#   the agent is doing, and a Pod that it killed is not started again. A scheduling gate keeps the Pod pending
-#   until somebody removes the gate, which Kandev does not. Gates that admission adds, such as those of a queue, are
-#   removed by what added them and are not reported.
+#   A session lives until it is deleted. activeDeadlineSeconds makes the kubelet kill the Pod at a time of its own,
+#   whatever the agent is doing, and a Pod that it killed is not started again. A scheduling gate keeps the Pod
+#   pending until somebody removes the gate, which Kandev does not. Gates that admission adds, such as those of a
+#   queue, are removed by what added them and are not reported.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/

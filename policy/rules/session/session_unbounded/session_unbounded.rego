@@ -2,11 +2,11 @@
 # title: Nothing bounds what a session takes of its node
 # description: >-
 #   The agent's home is in memory, and so is everything that it installs or caches there: without a memory limit it
-#   can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's disk
-#   until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed emptyDirs
-#   count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts against the
-#   memory of the containers that write to it. Nested containers are bounded by the memory limit of their Docker engine at
-#   most, so one without is a warning.
+#   can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's
+#   disk until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed
+#   emptyDirs count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts
+#   against the memory of the containers that write to it. Nested containers are bounded by the memory limit of their
+#   Docker engine at most, so one without is a warning.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
@@ -14,8 +14,8 @@
 #   group: session
 #   severity: info
 #   remedy: >-
-#     Set resources.limits for memory and ephemeral-storage on the agent, for memory on a Docker engine, and a sizeLimit on
-#     memory-backed volumes.
+#     Set resources.limits for memory and ephemeral-storage on the agent, for memory on a Docker engine, and a
+#     sizeLimit on memory-backed volumes.
 #   false_positives: >-
 #     A namespace whose LimitRange sets the limits at admission, and nodes that run one session each.
 #   bad: |
@@ -52,13 +52,15 @@ findings contains {
 	"message": sprintf("container %q has no limit for %s", [container.name, concat(" and ", lacking)]),
 	"remediation": "set it in resources.limits",
 } if {
-	some [severity, container, wanted] in array.concat(
-		[["info", agent, ["memory", "ephemeral-storage"]] | some agent in pod.agents],
-		[["warning", engine, ["memory"]] | some engine in docker.engines],
-	)
-	lacking := [name | some name in wanted; not container.spec.resources.limits[name]; not pod.spec.resources.limits[name]]
+	some severity, of_kind in {"info": pod.agents, "warning": docker.engines}
+	some container in of_kind
+	lacking := wanted[severity] - object.keys(object.union(limits(container.spec), limits(pod.spec)))
 	count(lacking) > 0
 }
+
+wanted := {"info": {"memory", "ephemeral-storage"}, "warning": {"memory"}}
+
+limits(spec) := object.get(spec, ["resources", "limits"], {})
 
 findings contains {
 	"rule": "session-unbounded",

@@ -12,7 +12,7 @@ about(spec) := {[finding.path, object.get(finding, "severity", "info"), finding.
 test_agent if {
 	about({"containers": [{"name": "kandev-agent"}]}) == {[
 		"template.spec.containers[0].resources", "info",
-		`container "kandev-agent" has no limit for memory and ephemeral-storage`,
+		`container "kandev-agent" has no limit for ephemeral-storage and memory`,
 	]}
 	about({"containers": [{"name": "kandev-agent"}], "resources": {"limits": {"memory": "1Gi"}}}) == {[
 		"template.spec.containers[0].resources", "info",

@@ -20,8 +20,8 @@
 #     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
 #     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
 #   false_positives: >-
-#     A privileged companion with dind in its image's name whose entrypoint is not that of the official images. No template of the public
-#     corpus runs a Docker engine, so none shows this rule.
+#     A privileged companion with dind in its image's name whose entrypoint is not that of the official images. No
+#     template of the public corpus runs a Docker engine, so none shows this rule.
 #   bad: |
 #     apiVersion: v1
 #     kind: PodTemplate

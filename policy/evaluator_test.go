@@ -50,8 +50,8 @@ func TestEvalComposedPod(t *testing.T) {
 		Container:   "docker-engine",
 		PSS:         &finding.PSS{Level: "baseline", Check: "privileged"},
 	}
-	if !reflect.DeepEqual(findings[5], privileged) {
-		t.Errorf("got %+v", findings[5])
+	if got := about(findings, "privileged-container"); !reflect.DeepEqual(got, []finding.Finding{privileged}) {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -1,0 +1,212 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// NodeVersion is the Kubernetes minor of which all parts of a node are built. Of the others there is only the
+// API server.
+const NodeVersion = "1.36"
+
+// A program is built once from Go modules and kept below the user's cache directory.
+type program struct {
+	name    string
+	version string
+	dir     string // of the module in which it is built
+	pkg     string // main package
+	ldflags string
+	sources []string // files and directories below dir that decide what is built
+}
+
+// sourceDir returns the directory of this module.
+func sourceDir() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(file)
+}
+
+// Versions returns the Kubernetes minors that can be started, oldest first.
+func Versions() ([]string, error) {
+	mods, err := filepath.Glob(filepath.Join(sourceDir(), "versions", "1.*", "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	if len(mods) == 0 {
+		return nil, fmt.Errorf("no version modules below %s; it was compiled with -trimpath, or moved", sourceDir())
+	}
+	var minors []string
+	for _, mod := range mods {
+		minors = append(minors, filepath.Base(filepath.Dir(mod)))
+	}
+	slices.Sort(minors)
+	return minors, nil
+}
+
+// moduleProgram returns the program that pkg, of module, makes at the version that versions/NAME/go.mod requires.
+func moduleProgram(name, module, pkg string) (program, error) {
+	dir := filepath.Join(sourceDir(), "versions", name)
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod")) //nolint:gosec // a file of this module
+	if err != nil {
+		return program{}, err
+	}
+	m := regexp.MustCompile(`(?m)^\s+` + regexp.QuoteMeta(module) + ` (v\S+)`).FindSubmatch(mod)
+	if m == nil {
+		return program{}, fmt.Errorf("%s/go.mod does not require %s", dir, module)
+	}
+	return program{version: string(m[1]), dir: dir, pkg: pkg, sources: []string{"go.mod", "go.sum"}}, nil
+}
+
+// kubernetesProgram returns a command of Kubernetes. The version is linked in as the release does it: without it
+// kubectl does not parse the server's version, and PodSecurity takes "latest" for another.
+func kubernetesProgram(minor, command string) (program, error) {
+	p, err := moduleProgram(minor, "k8s.io/kubernetes", "k8s.io/kubernetes/cmd/"+command)
+	if err != nil {
+		return program{}, err
+	}
+	const pkg = "k8s.io/component-base/version"
+	_, minorNumber, _ := strings.Cut(minor, ".")
+	p.name = command
+	p.ldflags = fmt.Sprintf("-X %s.gitVersion=%s -X %s.gitMajor=1 -X %s.gitMinor=%s -X %s.gitTreeState=clean",
+		pkg, p.version, pkg, pkg, minorNumber, pkg)
+	return p, nil
+}
+
+func etcdProgram() (program, error) {
+	const module = "go.etcd.io/etcd/server/v3"
+	p, err := moduleProgram("etcd", module, module)
+	p.name = "etcd"
+	return p, err
+}
+
+// ownProgram returns a command of this module that is built from cmd/NAME and the given sources.
+func ownProgram(name string, sources ...string) program {
+	return program{
+		name:    name,
+		version: "v0",
+		dir:     sourceDir(),
+		pkg:     "./cmd/" + name,
+		sources: append([]string{"go.mod", "go.sum", filepath.Join("cmd", name)}, sources...),
+	}
+}
+
+// cacheDir returns where programs and running clusters are kept.
+func cacheDir() (string, error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(user, "kandev-podlint", "cluster")
+	return dir, os.MkdirAll(dir, 0o755) //nolint:gosec // containers with other users execute from it
+}
+
+// build returns the path of the executable, which it makes unless it is there already. Of processes that want
+// the same one, one builds it and the others wait.
+func (p program) build(ctx context.Context, logf func(string, ...any)) (string, error) {
+	key, err := p.key()
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, fmt.Sprintf("%s-%s-%s", p.name, p.version, key))
+	target := filepath.Join(dir, p.name)
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as the cache
+		return "", err
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
+	}
+	logf("building %s %s", p.name, p.version)
+	if err := p.compile(ctx, target+".new"); err != nil {
+		return "", err
+	}
+	return target, os.Rename(target+".new", target)
+}
+
+func (p program) compile(ctx context.Context, output string) error {
+	//nolint:gosec // arguments from this package
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-trimpath",
+		"-ldflags", "-s -w "+p.ldflags, "-o", output, p.pkg)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s %s: %w\n%s", p.name, p.version, err, out)
+	}
+	return nil
+}
+
+// key is a hash of all that decides what build makes.
+func (p program) key() (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, p.pkg, p.ldflags)
+	for _, source := range p.sources {
+		err := filepath.WalkDir(filepath.Join(p.dir, source), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path) //nolint:gosec // a file of this module
+			fmt.Fprintln(h, d.Name(), len(text))
+			h.Write(text)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12], nil
+}
+
+// lock waits until it holds the file's lock, which also ends with the process.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // below the cache
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, unix.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", path, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := unix.Flock(int(f.Fd()), how) //nolint:gosec // descriptors are small
+		if err != unix.EINTR {              //nolint:errorlint // a plain number
+			return err
+		}
+	}
+}
+
+// tail returns the last lines of a log.
+func tail(path string) string {
+	const lines = 30
+	text, err := os.ReadFile(path) //nolint:gosec // a log of this package
+	if err != nil {
+		return err.Error()
+	}
+	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}

@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/client-go/rest"
+
+	"github.com/kandev/kandev-podlint/test/cluster/internal/supervise"
+)
+
+// Options says what cluster is started. The zero value is an API server of NodeVersion with the defaults of
+// Kubernetes.
+type Options struct {
+	// Version is a Kubernetes minor, one of Versions.
+	Version string
+	// Node adds a node that runs Pods. It needs Linux, root and NodeVersion.
+	Node bool
+	// APIServerFlags are added last to those of the API server: a flag that is given twice has its last value.
+	APIServerFlags []string
+	// AdmissionConfig is the text of an AdmissionConfiguration (apiserver.config.k8s.io/v1) that holds the
+	// configurations of its plugins in itself.
+	AdmissionConfig string
+	// FeatureGates are given to all programs of Kubernetes.
+	FeatureGates map[string]bool
+	// RuntimeConfig turns APIs on and off, such as "admissionregistration.k8s.io/v1beta1=true".
+	RuntimeConfig []string
+	// Audit writes every request and response to AuditLog.
+	Audit bool
+	// Logf, where set, is told what takes long.
+	Logf func(format string, args ...any)
+}
+
+// A Cluster is a running API server, with or without a node.
+type Cluster struct {
+	APIServer *Process
+	Etcd      *Process
+
+	options    Options
+	version    string
+	dir        string
+	server     string // URL of the API server for the host
+	authority  *authority
+	admin      *rest.Config
+	programs   map[string]string // executables by name
+	supervisor *supervisor
+}
+
+// Start starts a cluster that ends with the test, and fails the test where that does not succeed. Without root a
+// test of a node is skipped.
+func Start(t testing.TB, options Options) *Cluster {
+	t.Helper()
+	if options.Node && os.Geteuid() != 0 {
+		t.Skip("a node needs root on Linux")
+	}
+	options.Logf = t.Logf
+	c, err := New(t.Context(), options)
+	if err != nil {
+		t.Fatalf("starting a cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("ending the cluster: %v", err)
+		}
+	})
+	return c
+}
+
+// New starts a cluster, which lives until Close, and at most as long as the calling process. When ctx ends while
+// it starts, it does not start.
+func New(ctx context.Context, options Options) (*Cluster, error) {
+	if options.Version == "" {
+		options.Version = NodeVersion
+	}
+	if options.Logf == nil {
+		options.Logf = func(string, ...any) {}
+	}
+	if options.Node && options.Version != NodeVersion {
+		return nil, fmt.Errorf("a node is of Kubernetes %s, not %s", NodeVersion, options.Version)
+	}
+	c := &Cluster{options: options, programs: map[string]string{}}
+	if err := c.buildPrograms(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx); err != nil {
+		if c.supervisor != nil {
+			err = errors.Join(err, c.supervisor.close())
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close ends the cluster and returns when nothing of it is left.
+func (c *Cluster) Close() error { return c.supervisor.close() }
+
+// Version returns the version of the programs, such as "v1.36.3".
+func (c *Cluster) Version() string { return c.version }
+
+// AuditLog returns the path of the audit log, a JSON object a line.
+func (c *Cluster) AuditLog() string { return c.file("audit.log") }
+
+// file returns the path of a file in the cluster's directory.
+func (c *Cluster) file(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *Cluster) buildPrograms(ctx context.Context) error {
+	commands := []string{"kube-apiserver"}
+	if c.options.Node {
+		commands = append(commands, "kube-controller-manager", "kube-scheduler", "kubelet")
+	}
+	for _, command := range commands {
+		p, err := kubernetesProgram(c.options.Version, command)
+		if err != nil {
+			return err
+		}
+		c.version = p.version
+		if c.programs[command], err = p.build(ctx, c.options.Logf); err != nil {
+			return err
+		}
+	}
+	p, err := etcdProgram()
+	if err != nil {
+		return err
+	}
+	c.programs["etcd"], err = p.build(ctx, c.options.Logf)
+	return err
+}
+
+// start makes the cluster's directory and starts all that belongs to it.
+func (c *Cluster) start(ctx context.Context) error {
+	supervisor, err := ownProgram("supervise", filepath.Join("internal", "supervise")).build(ctx, c.options.Logf)
+	if err != nil {
+		return err
+	}
+	root, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	var held *os.File
+	if c.dir, held, err = makeDir(root); err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }()
+
+	config := supervise.Config{Root: root, Dir: c.dir}
+	socket, port, err := reservePort()
+	if c.options.Node {
+		config.Network, config.Forward = nodeNetwork, fmt.Sprintf("127.0.0.1:%d", nodeAPIPort)
+		socket, port, err = listen()
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = socket.Close() }()
+	c.server = fmt.Sprintf("https://127.0.0.1:%d", port)
+	if err := c.writeAdmin(); err != nil {
+		return err
+	}
+	if c.supervisor, err = startSupervisor(supervisor, config, held, socket); err != nil {
+		return err
+	}
+	if !c.options.Node {
+		return c.startControlPlane(ctx, port)
+	}
+	return c.startNode(ctx)
+}
+
+// makeDir makes a new directory for a cluster, and removes those of clusters whose guard was killed. The lock of
+// a cluster's directory is free when nothing of the cluster runs.
+func makeDir(root string) (dir string, held *os.File, err error) {
+	run := filepath.Join(root, "run")
+	if err := os.MkdirAll(run, 0o755); err != nil { //nolint:gosec // as the cache
+		return "", nil, err
+	}
+	unlock, err := lock(run + ".lock")
+	if err != nil {
+		return "", nil, err
+	}
+	defer unlock()
+	if err := sweep(run); err != nil {
+		return "", nil, err
+	}
+	if dir, err = os.MkdirTemp(run, ""); err != nil {
+		return "", nil, err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o700); err != nil {
+		return "", nil, err
+	}
+	held, err = tryLock(dir)
+	return dir, held, err
+}
+
+func sweep(run string) error {
+	dirs, err := filepath.Glob(filepath.Join(run, "*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		held, err := tryLock(dir)
+		if err != nil {
+			continue // it runs
+		}
+		err = supervise.Remove(dir)
+		_ = held.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryLock takes a cluster's lock, or returns an error when it is taken.
+func tryLock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // below the cache
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

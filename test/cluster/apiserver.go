@@ -33,8 +33,8 @@ rules:
 - level: RequestResponse
 `
 
-// startControlPlane starts etcd and the API server, and waits until they can be used.
-func (c *Cluster) startControlPlane(ctx context.Context, port int) error {
+// startAPIServer starts etcd and the API server, and returns when they are ready.
+func (c *Cluster) startAPIServer(port int) error {
 	if err := c.writeServerFiles(); err != nil {
 		return err
 	}
@@ -59,10 +59,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, port int) error {
 	if err := c.Etcd.Start(); err != nil {
 		return err
 	}
-	if err := c.APIServer.Start(); err != nil {
-		return err
-	}
-	return c.awaitDefaultNamespace(ctx)
+	return c.APIServer.Start()
 }
 
 // writeServerFiles writes the certificates and keys that are read by the API server and by those that talk to it.
@@ -95,9 +92,13 @@ func (c *Cluster) writeServerFiles() error {
 }
 
 func (c *Cluster) apiServerFlags(etcdURL string, port int) []string {
+	bindAddress := "127.0.0.1"
+	if c.options.Node {
+		bindAddress = "0.0.0.0" // of the node's namespace: Pods reach it at the node's address
+	}
 	flags := []string{
 		"--etcd-servers=" + etcdURL,
-		"--bind-address=127.0.0.1",
+		"--bind-address=" + bindAddress,
 		fmt.Sprintf("--secure-port=%d", port),
 		"--permit-port-sharing=true",
 		"--tls-cert-file=" + c.file("apiserver.crt"),
@@ -141,13 +142,13 @@ func (c *Cluster) featureGates() []string {
 
 // awaitReady returns when the API server says that it is ready, which includes etcd.
 func (c *Cluster) awaitReady() error {
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
 	var last error
 	err = poll(context.Background(), func(ctx context.Context) (bool, error) {
-		_, last = client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		_, last = client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 		return last == nil, nil
 	})
 	if err != nil {
@@ -158,7 +159,7 @@ func (c *Cluster) awaitReady() error {
 
 // awaitDefaultNamespace returns when the namespace "default" takes Pods.
 func (c *Cluster) awaitDefaultNamespace(ctx context.Context) error {
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (c *Cluster) awaitDefaultNamespace(ctx context.Context) error {
 
 // CreateNamespace creates a namespace and returns when it takes Pods, which is when it has its service account.
 func (c *Cluster) CreateNamespace(ctx context.Context, name string, labels map[string]string) error {
-	client, err := kubernetes.NewForConfig(c.Config())
+	client, err := c.client()
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ type Options struct {
 type Cluster struct {
 	APIServer *Process
 	Etcd      *Process
+	// The programs of a node; nil without one.
+	ControllerManager, Scheduler, Kubelet, Containerd *Process
 
 	options    Options
 	version    string
@@ -111,6 +113,9 @@ func (c *Cluster) file(name string) string { return filepath.Join(c.dir, name) }
 func (c *Cluster) buildPrograms(ctx context.Context) error {
 	commands := []string{"kube-apiserver"}
 	if c.options.Node {
+		if err := c.findHostPrograms(); err != nil {
+			return err
+		}
 		commands = append(commands, "kube-controller-manager", "kube-scheduler", "kubelet")
 	}
 	for _, command := range commands {
@@ -127,16 +132,16 @@ func (c *Cluster) buildPrograms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.programs["etcd"], err = p.build(ctx, c.options.Logf)
-	return err
+	for _, p := range []program{p, ownProgram("pause"), ownProgram("supervise", filepath.Join("internal", "supervise"))} {
+		if c.programs[p.name], err = p.build(ctx, c.options.Logf); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start makes the cluster's directory and starts all that belongs to it.
 func (c *Cluster) start(ctx context.Context) error {
-	supervisor, err := ownProgram("supervise", filepath.Join("internal", "supervise")).build(ctx, c.options.Logf)
-	if err != nil {
-		return err
-	}
 	root, err := cacheDir()
 	if err != nil {
 		return err
@@ -161,13 +166,18 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.writeAdmin(); err != nil {
 		return err
 	}
-	if c.supervisor, err = startSupervisor(supervisor, config, held, socket); err != nil {
+	if c.supervisor, err = startSupervisor(c.programs["supervise"], config, held, socket); err != nil {
 		return err
 	}
-	if !c.options.Node {
-		return c.startControlPlane(ctx, port)
+	if c.options.Node {
+		err = c.startNode(ctx)
+	} else {
+		err = c.startAPIServer(port)
 	}
-	return c.startNode(ctx)
+	if err != nil {
+		return err
+	}
+	return c.awaitDefaultNamespace(ctx)
 }
 
 // makeDir makes a new directory for a cluster, and removes those of clusters whose guard was killed. The lock of

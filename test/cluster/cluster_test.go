@@ -25,3 +25,10 @@ func TestAPI(t *testing.T) {
 	got, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	t.Log(got, err)
 }
+
+func TestNode(t *testing.T) {
+	c := cluster.Start(t, cluster.Options{Node: true})
+	client := kubernetes.NewForConfigOrDie(c.Config())
+	n, err := client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
+	t.Log(n, err)
+}

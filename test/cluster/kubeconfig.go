@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -43,6 +44,13 @@ func (c *Cluster) writeAdmin() (err error) {
 		return err
 	}
 	return c.KubeconfigFor(c.Kubeconfig(), admin, systemMasters)
+}
+
+// client returns the harness's own client, which waits for answers and not for its turn.
+func (c *Cluster) client() (kubernetes.Interface, error) {
+	config := c.Config()
+	config.QPS = -1
+	return kubernetes.NewForConfig(config)
 }
 
 func (c *Cluster) writeKubeconfig(path, server, user string, groups []string) error {

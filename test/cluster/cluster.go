@@ -91,9 +91,9 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	if err := c.start(ctx); err != nil {
 		if c.supervisor != nil {
-			err = errors.Join(err, c.supervisor.close())
+			return nil, errors.Join(err, c.supervisor.close())
 		}
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(c.dir))
 	}
 	return c, nil
 }
@@ -146,10 +146,14 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var held *os.File
-	if c.dir, held, err = makeDir(root); err != nil {
+	dir, held, stale, err := makeDir(root)
+	if err := removeStale(stale); err != nil {
+		c.options.Logf("removing what an earlier cluster has left: %v", err)
+	}
+	if err != nil {
 		return err
 	}
+	c.dir = dir
 	defer func() { _ = held.Close() }()
 
 	config := supervise.Config{Root: root, Dir: c.dir}
@@ -169,6 +173,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	if c.supervisor, err = startSupervisor(c.programs["supervise"], config, held, socket); err != nil {
 		return err
 	}
+	// When ctx ends, what is waited for does not come any more, and whoever waits is told.
+	defer context.AfterFunc(ctx, c.supervisor.hangUp)()
 	if c.options.Node {
 		err = c.startNode(ctx)
 	} else {
@@ -180,48 +186,45 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.awaitDefaultNamespace(ctx)
 }
 
-// makeDir makes a new directory for a cluster, and removes those of clusters whose guard was killed. The lock of
-// a cluster's directory is free when nothing of the cluster runs.
-func makeDir(root string) (dir string, held *os.File, err error) {
+// makeDir makes a new directory for a cluster. Its lock, which is returned, is free when nothing of the cluster
+// runs any more: so the locks of the directories in stale, of clusters whose guard was killed, which are returned
+// too.
+func makeDir(root string) (dir string, held *os.File, stale []*os.File, err error) {
 	run := filepath.Join(root, "run")
 	if err := os.MkdirAll(run, 0o755); err != nil { //nolint:gosec // as the cache
-		return "", nil, err
+		return "", nil, nil, err
 	}
-	unlock, err := lock(run + ".lock")
+	unlock, err := lock(run + ".lock") // nobody sees a new directory before it is locked
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer unlock()
-	if err := sweep(run); err != nil {
-		return "", nil, err
-	}
-	if dir, err = os.MkdirTemp(run, ""); err != nil {
-		return "", nil, err
-	}
-	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o700); err != nil {
-		return "", nil, err
-	}
-	held, err = tryLock(dir)
-	return dir, held, err
-}
-
-func sweep(run string) error {
 	dirs, err := filepath.Glob(filepath.Join(run, "*"))
 	if err != nil {
-		return err
+		return "", nil, nil, err
 	}
 	for _, dir := range dirs {
-		held, err := tryLock(dir)
-		if err != nil {
-			continue // it runs
-		}
-		err = supervise.Remove(dir)
-		_ = held.Close()
-		if err != nil {
-			return err
+		if f, err := tryLock(dir); err == nil {
+			stale = append(stale, f)
 		}
 	}
-	return nil
+	if dir, err = os.MkdirTemp(run, ""); err != nil {
+		return "", nil, stale, err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o700); err != nil {
+		return "", nil, stale, err
+	}
+	held, err = tryLock(dir)
+	return dir, held, stale, err
+}
+
+// removeStale removes the directories of the locks, and their cgroups.
+func removeStale(stale []*os.File) error {
+	var errs []error
+	for _, f := range stale {
+		errs = append(errs, supervise.Remove(filepath.Dir(f.Name())), f.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // tryLock takes a cluster's lock, or returns an error when it is taken.

@@ -46,8 +46,6 @@ var hostPrograms = map[string]string{
 	"containerd": "containerd",
 	"ctr":        "containerd",
 	"ip":         "iproute2",
-	"iptables":   "iptables",
-	"mount":      "mount",
 	"nsenter":    "util-linux",
 	"runc":       "runc",
 }

@@ -84,9 +84,12 @@ func (s *supervisor) do(req supervise.Request) error {
 	return nil
 }
 
+// hangUp makes the cluster end.
+func (s *supervisor) hangUp() { _ = s.stdin.Close() }
+
 // close ends the cluster and returns when nothing of it is left.
 func (s *supervisor) close() error {
-	_ = s.stdin.Close()
+	s.hangUp()
 	ended := make(chan error, 1)
 	go func() { ended <- s.guard.Wait() }()
 	select {

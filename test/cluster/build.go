@@ -32,7 +32,7 @@ func cacheDir() (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(user, "kandev-podlint", "cluster")
-	return dir, os.MkdirAll(dir, 0o755) //nolint:gosec // containers with other users execute from it
+	return dir, os.MkdirAll(dir, 0o755)
 }
 
 // build returns the path of the executable, which it makes unless it is there already. Of processes that want
@@ -51,7 +51,7 @@ func (p program) build(ctx context.Context, logf func(string, ...any)) (string, 
 	if _, err := os.Stat(target); err == nil {
 		return target, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as the cache
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	unlock, err := lock(filepath.Join(dir, "lock"))
@@ -70,7 +70,6 @@ func (p program) build(ctx context.Context, logf func(string, ...any)) (string, 
 }
 
 func (p program) compile(ctx context.Context, output string) error {
-	//nolint:gosec // arguments from this package
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-trimpath",
 		"-ldflags", "-s -w "+p.ldflags, "-o", output, p.pkg)
 	cmd.Dir = p.dir
@@ -84,15 +83,14 @@ func (p program) compile(ctx context.Context, output string) error {
 // key is a hash of all that decides what build makes.
 func (p program) key() (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, p.pkg, p.ldflags)
+	_, _ = fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, p.pkg, p.ldflags)
 	for _, source := range p.sources {
 		err := filepath.WalkDir(filepath.Join(p.dir, source), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			text, err := os.ReadFile(path) //nolint:gosec // a file of this module
-			fmt.Fprintln(h, d.Name(), len(text))
-			h.Write(text)
+			text, err := os.ReadFile(path)
+			_, _ = fmt.Fprintf(h, "%s %d\n%s", d.Name(), len(text), text)
 			return err
 		})
 		if err != nil {
@@ -104,7 +102,7 @@ func (p program) key() (string, error) {
 
 // lock waits until it holds the file's lock, which also ends with the process.
 func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // below the cache
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +114,8 @@ func lock(path string) (unlock func(), err error) {
 
 func flock(f *os.File, how int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), how) //nolint:gosec // descriptors are small
-		if err != unix.EINTR {              //nolint:errorlint // a plain number
+		err := unix.Flock(int(f.Fd()), how)
+		if err != unix.EINTR {
 			return err
 		}
 	}
@@ -126,7 +124,7 @@ func flock(f *os.File, how int) error {
 // tail returns the last lines of a log.
 func tail(path string) string {
 	const lines = 30
-	text, err := os.ReadFile(path) //nolint:gosec // a log of this package
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}

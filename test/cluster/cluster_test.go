@@ -236,15 +236,18 @@ func TestErrors(t *testing.T) {
 		want    []string
 	}{
 		{
-			"version", cluster.Options{Version: "1.20"},
+			"version",
+			cluster.Options{Version: "1.20"},
 			[]string{"versions/1.20/go.mod: no such file"},
 		},
 		{
-			"node of another version", cluster.Options{Version: "1.34", Node: true},
+			"node of another version",
+			cluster.Options{Version: "1.34", Node: true},
 			[]string{"a node is of Kubernetes 1.36, not 1.34"},
 		},
 		{
-			"flag", cluster.Options{APIServerFlags: []string{"--unknown"}},
+			"flag",
+			cluster.Options{APIServerFlags: []string{"--unknown"}},
 			[]string{"start kube-apiserver: ended with exit status 1", "the end of its log:", "unknown flag: --unknown"},
 		},
 	}

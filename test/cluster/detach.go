@@ -45,7 +45,7 @@ func EndDetached(ctx context.Context) (int, error) {
 }
 
 func endDetached(ctx context.Context, dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, detachedFile)) //nolint:gosec // below the cache
+	text, err := os.ReadFile(filepath.Join(dir, detachedFile))
 	if err != nil {
 		return err
 	}

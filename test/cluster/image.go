@@ -113,7 +113,7 @@ func (c *Cluster) importImages(ctx context.Context) error {
 }
 
 func pauseLayer(executable string) (io.ReadSeeker, error) {
-	program, err := os.ReadFile(executable) //nolint:gosec // built by this package
+	program, err := os.ReadFile(executable)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func busyboxLayer(executable string) (io.ReadSeeker, error) {
 	if err := checkStatic(executable); err != nil {
 		return nil, err
 	}
-	program, err := os.ReadFile(executable) //nolint:gosec // the host's own
+	program, err := os.ReadFile(executable)
 	if err != nil {
 		return nil, err
 	}
-	list, err := exec.Command(executable, "--list").Output() //nolint:gosec,noctx // it ends at once
+	list, err := exec.Command(executable, "--list").Output()
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ var hostPrograms = map[string]string{
 }
 
 func nodeIP() net.IP {
-	ip, _, _ := net.ParseCIDR(nodeNetwork) //nolint:errcheck // a constant
+	ip, _, _ := net.ParseCIDR(nodeNetwork)
 	return ip
 }
 
@@ -225,7 +225,7 @@ func (c *Cluster) createStorageClasses(ctx context.Context) error {
 // NodeCommand returns a command that runs on the node: among its processes, mounts and interfaces, as root.
 func (c *Cluster) NodeCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
 	enter := []string{"--target", strconv.Itoa(c.supervisor.runner), "--mount", "--net", "--pid", "--ipc", "--", name}
-	return exec.CommandContext(ctx, "nsenter", append(enter, args...)...) //nolint:gosec // what the caller says
+	return exec.CommandContext(ctx, "nsenter", append(enter, args...)...)
 }
 
 // ContainerPID returns the process ID, on the node, of a container's first process.

@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -96,7 +95,8 @@ func testWorkspace(t *testing.T, c *cluster.Cluster, client kubernetes.Interface
 	if out, err := inside.CombinedOutput(); err != nil || string(out) != "mine\n" {
 		t.Errorf("from the node, inside the container: %v, %q", err, out)
 	}
-	if out, err := c.NodeCommand(ctx, "sh", "-c", "cat /tmp/hostpath_pv/*/file").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("mine\n")) {
+	onNode := c.NodeCommand(ctx, "sh", "-c", "cat /tmp/hostpath_pv/*/file")
+	if out, err := onNode.CombinedOutput(); err != nil || !strings.Contains(string(out), "mine\n") {
 		t.Errorf("on the node: %v, %q", err, out)
 	}
 
@@ -136,25 +136,40 @@ func testStreams(t *testing.T, c *cluster.Cluster, client kubernetes.Interface) 
 			t.Errorf("exec over %s: %v, %q", name, err, out)
 		}
 	}
-	for name, dialer := range map[string]newDialer{"websocket": portforward.NewSPDYOverWebsocketDialer, "spdy": spdyDialer} {
-		t.Run(name, func(t *testing.T) { testPortForward(t, c.Config(), dialer, pod.Name) })
+	for name, forwarder := range map[string]newForwarder{"websocket": websocketForwarder, "spdy": spdyForwarder} {
+		t.Run(name, func(t *testing.T) { testPortForward(t, c.Config(), forwarder, pod.Name) })
 	}
 }
 
-type newDialer func(*url.URL, *rest.Config) (httpstream.Dialer, error)
+type newForwarder func(u *url.URL, config *rest.Config, stop, ready chan struct{}) (*portforward.PortForwarder, error)
 
-func spdyDialer(u *url.URL, config *rest.Config) (httpstream.Dialer, error) {
-	transport, upgrader, err := spdy.RoundTripperFor(config)
-	return spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, u), err
+// Port 8765 of the Pod gets a free one of the host.
+var ports = []string{"0:8765"}
+
+func websocketForwarder(u *url.URL, config *rest.Config, stop, ready chan struct{}) (*portforward.PortForwarder, error) {
+	dialer, err := portforward.NewSPDYOverWebsocketDialer(u, config)
+	if err != nil {
+		return nil, err
+	}
+	return portforward.New(dialer, ports, stop, ready, io.Discard, io.Discard)
 }
 
-func testPortForward(t *testing.T, config *rest.Config, newDialer newDialer, pod string) {
-	dialer, err := newDialer(subresource(t, config, pod, "portforward").URL(), config)
+func spdyForwarder(u *url.URL, config *rest.Config, stop, ready chan struct{}) (*portforward.PortForwarder, error) {
+	transport, upgrader, err := spdy.RoundTripperFor(config)
+	if err != nil {
+		return nil, err
+	}
+	dialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, u)
+	return portforward.New(dialer, ports, stop, ready, io.Discard, io.Discard)
+}
+
+func testPortForward(t *testing.T, config *rest.Config, newForwarder newForwarder, pod string) {
+	stop, ready := make(chan struct{}), make(chan struct{})
+	request, err := subresource(config, pod, "portforward")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop, ready := make(chan struct{}), make(chan struct{})
-	forwarder, err := portforward.New(dialer, []string{"0:8765"}, stop, ready, io.Discard, io.Discard)
+	forwarder, err := newForwarder(request.URL(), config, stop, ready)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,11 +180,11 @@ func testPortForward(t *testing.T, config *rest.Config, newDialer newDialer, pod
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	ports, err := forwarder.GetPorts()
+	forwarded, err := forwarder.GetPorts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", ports[0].Local))
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", forwarded[0].Local))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,13 +303,12 @@ func createPod(t *testing.T, client kubernetes.Interface, pod *corev1.Pod, phase
 	})
 }
 
-func subresource(t testing.TB, config *rest.Config, pod, name string) *rest.Request {
-	t.Helper()
+func subresource(config *rest.Config, pod, name string) (*rest.Request, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return client.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource(name)
+	return client.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource(name), nil
 }
 
 type newExecutor func(*rest.Config, *url.URL) (remotecommand.Executor, error)
@@ -311,14 +325,13 @@ func spdyExecutor(config *rest.Config, u *url.URL) (remotecommand.Executor, erro
 func run(
 	ctx context.Context, config *rest.Config, newExecutor newExecutor, pod, container string, command ...string,
 ) (string, error) {
-	client, err := kubernetes.NewForConfig(config)
+	request, err := subresource(config, pod, "exec")
 	if err != nil {
 		return "", err
 	}
-	request := client.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{
-			Container: container, Command: command, Stdout: true, Stderr: true,
-		}, scheme.ParameterCodec)
+	request.VersionedParams(&corev1.PodExecOptions{
+		Container: container, Command: command, Stdout: true, Stderr: true,
+	}, scheme.ParameterCodec)
 	executor, err := newExecutor(config, request.URL())
 	if err != nil {
 		return "", err

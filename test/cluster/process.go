@@ -42,7 +42,7 @@ func startSupervisor(executable string, config supervise.Config, lock, socket *o
 	if err := os.WriteFile(configFile, text, 0o600); err != nil {
 		return nil, err
 	}
-	s := &supervisor{guard: exec.Command(executable, "guard", configFile)} //nolint:gosec,noctx // it ends with its pipe
+	s := &supervisor{guard: exec.Command(executable, "guard", configFile)}
 	s.guard.Stderr = &s.stderr
 	s.guard.ExtraFiles = []*os.File{lock, socket}
 	// Out of reach of what is sent to the process group of a terminal or of a test.

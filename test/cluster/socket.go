@@ -16,7 +16,7 @@ func reservePort() (*os.File, int, error) {
 		return nil, 0, err
 	}
 	unix.CloseOnExec(fd)
-	f := os.NewFile(uintptr(fd), "socket") //nolint:gosec // a descriptor is not negative
+	f := os.NewFile(uintptr(fd), "socket")
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
 		unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}),
@@ -33,7 +33,7 @@ func reservePort() (*os.File, int, error) {
 
 // listen returns a socket that listens on a free port of loopback.
 func listen() (*os.File, int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns at once
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, 0, err
 	}

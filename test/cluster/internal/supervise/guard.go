@@ -34,7 +34,7 @@ func Guard(configFile string) error {
 	if err != nil {
 		return err
 	}
-	runner := exec.Command(self, "run", configFile) //nolint:gosec,noctx // it ends with its pipe
+	runner := exec.Command(self, "run", configFile)
 	runner.Stdin, runner.Stdout, runner.Stderr = os.Stdin, os.Stdout, os.Stderr
 	runner.ExtraFiles = []*os.File{os.NewFile(lockFD, "lock"), os.NewFile(socketFD, "socket")}
 	runner.SysProcAttr = runnerAttr(c.Network != "")

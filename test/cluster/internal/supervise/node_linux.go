@@ -33,14 +33,14 @@ func makeMounts(c Config) error {
 	defer func() { _ = unix.Close(root) }()
 	for _, dir := range []string{"/var/lib", "/var/log", "/tmp"} {
 		source := filepath.Join(c.Dir, "node", dir)
-		if err := os.MkdirAll(source, 0o755); err != nil { //nolint:gosec // as on a host
+		if err := os.MkdirAll(source, 0o755); err != nil {
 			return err
 		}
 		if err := mount(source, dir, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
 	}
-	if err := os.Chmod("/tmp", 0o777|os.ModeSticky); err != nil { //nolint:gosec // as on a host
+	if err := os.Chmod("/tmp", 0o777|os.ModeSticky); err != nil {
 		return err
 	}
 	if err := mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
@@ -48,7 +48,7 @@ func makeMounts(c Config) error {
 	}
 	// The root can itself have been covered.
 	if _, err := os.Stat(c.Dir); err != nil {
-		if err := os.MkdirAll(c.Root, 0o755); err != nil { //nolint:gosec // as it was
+		if err := os.MkdirAll(c.Root, 0o755); err != nil {
 			return err
 		}
 		if err := mount(fmt.Sprintf("/proc/self/fd/%d", root), c.Root, "", unix.MS_BIND, ""); err != nil {
@@ -74,13 +74,13 @@ func keepSysctls(c Config) error {
 		"kernel/keys/root_maxbytes": "25000000",
 	} {
 		file := filepath.Join(c.Dir, "node", "sysctl", name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // as on a host
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(file, []byte(value+"\n"), 0o644); err != nil { //nolint:gosec // as on a host
+		if err := os.WriteFile(file, []byte(value+"\n"), 0o644); err != nil {
 			return err
 		}
-		if err := mount(file, filepath.Join("/proc/sys", name), "", unix.MS_BIND, ""); err != nil {
+		if err := mount(file, "/proc/sys/"+name, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func makeCgroups(c Config) error {
 	}
 	for _, m := range mounts {
 		dir := filepath.Join(m, Cgroup(c.Dir))
-		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) { //nolint:gosec // as cgroups are
+		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
 			return err
 		}
 		if err := inheritCPUs(m, dir); err != nil {
@@ -108,14 +108,14 @@ func makeCgroups(c Config) error {
 // inheritCPUs fills what a new cpuset of version 1 lacks: without it no process can be put there.
 func inheritCPUs(parent, dir string) error {
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
-		if have, err := os.ReadFile(filepath.Join(dir, name)); err != nil || strings.TrimSpace(string(have)) != "" { //nolint:gosec // a cgroup
+		if have, err := os.ReadFile(filepath.Join(dir, name)); err != nil || strings.TrimSpace(string(have)) != "" {
 			continue // another controller, or filled by the kernel
 		}
-		value, err := os.ReadFile(filepath.Join(parent, name)) //nolint:gosec // a cgroup
+		value, err := os.ReadFile(filepath.Join(parent, name))
 		if err != nil {
 			continue // version 2, where empty means inherited
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), value, 0o644); err != nil { //nolint:gosec // a cgroup
+		if err := os.WriteFile(filepath.Join(dir, name), value, 0o644); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func makeNetwork(c Config) error {
 		"link set node0 up",
 		"route add default dev node0",
 	} {
-		out, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput() //nolint:gosec,noctx // from above
+		out, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("ip %s: %w: %s", command, err, out)
 		}

@@ -29,11 +29,12 @@ type Config struct {
 // ReadConfig reads what was written with json.Marshal.
 func ReadConfig(path string) (Config, error) {
 	var c Config
-	text, err := os.ReadFile(path) //nolint:gosec // named by the process that starts this one
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
 	}
-	return c, json.Unmarshal(text, &c)
+	err = json.Unmarshal(text, &c)
+	return c, err
 }
 
 // Cgroup returns the name of the cgroup, in every hierarchy, of a node's Pods.

@@ -111,7 +111,7 @@ func (r *runner) start(req Request) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(req.Args[0], req.Args[1:]...) //nolint:gosec,noctx // what the request is for; Stop ends it
+	cmd := exec.Command(req.Args[0], req.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), req.Env...)
 	cmd.SysProcAttr = programAttr()

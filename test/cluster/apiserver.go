@@ -54,7 +54,7 @@ func (c *Cluster) startAPIServer(port int) error {
 	c.APIServer = &Process{
 		c: c, name: "kube-apiserver", listen: fmt.Sprintf("tcp 127.0.0.1:%d", port),
 		args:  append([]string{c.programs["kube-apiserver"]}, c.apiServerFlags(etcdURL, port)...),
-		ready: c.awaitReady,
+		ready: c.askReady,
 	}
 	if err := c.Etcd.Start(); err != nil {
 		return err
@@ -140,21 +140,14 @@ func (c *Cluster) featureGates() []string {
 	return []string{"--feature-gates=" + strings.Join(gates, ",")}
 }
 
-// awaitReady returns when the API server says that it is ready, which includes etcd.
-func (c *Cluster) awaitReady() error {
+// askReady returns nil when the API server says that it is ready, which includes etcd.
+func (c *Cluster) askReady(ctx context.Context) error {
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	var last error
-	err = poll(context.Background(), func(ctx context.Context) (bool, error) {
-		_, last = client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("the API server is not ready: %w: %w", err, last)
-	}
-	return nil
+	_, err = client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	return err
 }
 
 // awaitDefaultNamespace returns when the namespace "default" takes Pods.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 
 	"github.com/kandev/kandev-podlint/test/cluster/internal/supervise"
@@ -90,6 +89,9 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // of which the other one is a consequence
+		}
 		if c.supervisor != nil {
 			return nil, errors.Join(err, c.supervisor.close())
 		}
@@ -140,37 +142,10 @@ func (c *Cluster) buildPrograms(ctx context.Context) error {
 	return nil
 }
 
-// start makes the cluster's directory and starts all that belongs to it.
+// start starts the supervisor, and all else by it.
 func (c *Cluster) start(ctx context.Context) error {
-	root, err := cacheDir()
+	port, err := c.startSupervisor()
 	if err != nil {
-		return err
-	}
-	dir, held, stale, err := makeDir(root)
-	if err := removeStale(stale); err != nil {
-		c.options.Logf("removing what an earlier cluster has left: %v", err)
-	}
-	if err != nil {
-		return err
-	}
-	c.dir = dir
-	defer func() { _ = held.Close() }()
-
-	config := supervise.Config{Root: root, Dir: c.dir}
-	socket, port, err := reservePort()
-	if c.options.Node {
-		config.Network, config.Forward = nodeNetwork, fmt.Sprintf("127.0.0.1:%d", nodeAPIPort)
-		socket, port, err = listen()
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = socket.Close() }()
-	c.server = fmt.Sprintf("https://127.0.0.1:%d", port)
-	if err := c.writeAdmin(); err != nil {
-		return err
-	}
-	if c.supervisor, err = startSupervisor(c.programs["supervise"], config, held, socket); err != nil {
 		return err
 	}
 	// When ctx ends, what is waited for does not come any more, and whoever waits is told.
@@ -186,56 +161,35 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.awaitDefaultNamespace(ctx)
 }
 
-// makeDir makes a new directory for a cluster. Its lock, which is returned, is free when nothing of the cluster
-// runs any more: so the locks of the directories in stale, of clusters whose guard was killed, which are returned
-// too.
-func makeDir(root string) (dir string, held *os.File, stale []*os.File, err error) {
-	run := filepath.Join(root, "run")
-	if err := os.MkdirAll(run, 0o755); err != nil {
-		return "", nil, nil, err
-	}
-	unlock, err := lock(run + ".lock") // nobody sees a new directory before it is locked
+// startSupervisor makes the cluster's directory and its supervisor, and returns the API server's port.
+func (c *Cluster) startSupervisor() (port int, err error) {
+	root, err := cacheDir()
 	if err != nil {
-		return "", nil, nil, err
+		return 0, err
 	}
-	defer unlock()
-	dirs, err := filepath.Glob(filepath.Join(run, "*"))
+	dir, held, stale, err := makeDir(root)
+	if err := removeStale(stale); err != nil {
+		c.options.Logf("removing what an earlier cluster has left: %v", err)
+	}
 	if err != nil {
-		return "", nil, nil, err
+		return 0, err
 	}
-	for _, dir := range dirs {
-		if f, err := tryLock(dir); err == nil {
-			stale = append(stale, f)
-		}
-	}
-	if dir, err = os.MkdirTemp(run, ""); err != nil {
-		return "", nil, stale, err
-	}
-	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o700); err != nil {
-		return "", nil, stale, err
-	}
-	held, err = tryLock(dir)
-	return dir, held, stale, err
-}
+	c.dir = dir
 
-// removeStale removes the directories of the locks, and their cgroups.
-func removeStale(stale []*os.File) error {
-	var errs []error
-	for _, f := range stale {
-		errs = append(errs, supervise.Remove(filepath.Dir(f.Name())), f.Close())
+	config := supervise.Config{Root: root, Dir: dir}
+	bind := reservePort
+	if c.options.Node {
+		config.Network, config.Forward = nodeNetwork, fmt.Sprintf("127.0.0.1:%d", nodeAPIPort)
+		bind = listen
 	}
-	return errors.Join(errs...)
-}
-
-// tryLock takes a cluster's lock, or returns an error when it is taken.
-func tryLock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	socket, port, err := bind()
 	if err != nil {
-		return nil, err
+		return 0, errors.Join(err, held.Close())
 	}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, err
+	c.server = fmt.Sprintf("https://127.0.0.1:%d", port)
+	if err = c.writeAdmin(); err == nil {
+		c.supervisor, err = newSupervisor(c.programs["supervise"], config, held, socket)
 	}
-	return f, nil
+	// From here on they are the supervisor's alone: who connects when that has ended is refused.
+	return port, errors.Join(err, held.Close(), socket.Close())
 }

@@ -155,7 +155,7 @@ func (c *Cluster) defineNode() {
 		}, c.featureGates()...),
 	}
 	c.Kubelet = &Process{
-		c: c, name: "kubelet", listen: "tcp 127.0.0.1:10248", ready: c.awaitNode,
+		c: c, name: "kubelet", listen: "tcp 127.0.0.1:10248", ready: c.askNode,
 		args: append([]string{
 			c.programs["kubelet"],
 			"--config=" + c.file("kubelet.yaml"),
@@ -166,25 +166,20 @@ func (c *Cluster) defineNode() {
 	}
 }
 
-// awaitNode returns when the node is ready and Pods are scheduled to it.
-func (c *Cluster) awaitNode() error {
+// askNode returns nil when the node is ready and Pods are scheduled to it.
+func (c *Cluster) askNode(ctx context.Context) error {
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	var node *corev1.Node
-	err = poll(context.Background(), func(ctx context.Context) (bool, error) {
-		got, err := client.CoreV1().Nodes().Get(ctx, NodeName, metav1.GetOptions{})
-		if err != nil {
-			return false, nil //nolint:nilerr // not yet registered
-		}
-		node = got
-		return isReady(node) && len(node.Spec.Taints) == 0, nil
-	})
-	if err != nil && node != nil {
-		return fmt.Errorf("the node is not ready: %w: %+v", err, node.Status.Conditions)
+	node, err := client.CoreV1().Nodes().Get(ctx, NodeName, metav1.GetOptions{})
+	if err != nil {
+		return err
 	}
-	return err
+	if !isReady(node) || len(node.Spec.Taints) > 0 {
+		return fmt.Errorf("its node has conditions %+v and taints %+v", node.Status.Conditions, node.Spec.Taints)
+	}
+	return nil
 }
 
 func isReady(node *corev1.Node) bool {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,9 +32,9 @@ type supervisor struct {
 	replies  *json.Decoder
 }
 
-// startSupervisor starts the guard, which holds lock as long as the cluster is there, and the runner, which holds
+// newSupervisor starts the guard, which holds lock as long as the cluster is there, and the runner, which holds
 // socket.
-func startSupervisor(executable string, config supervise.Config, lock, socket *os.File) (*supervisor, error) {
+func newSupervisor(executable string, config supervise.Config, lock, socket *os.File) (*supervisor, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ type Process struct {
 	args   []string
 	env    []string
 	listen string
-	ready  func() error // beyond listening; may be nil
+	ready  func(context.Context) error // asks once; nil where to listen is enough
 	c      *Cluster
 }
 
@@ -119,10 +120,24 @@ func (p *Process) Start() error {
 		Op: supervise.Start, Name: p.name, Args: p.args, Env: p.env, Log: p.Log(), Listen: p.listen,
 	})
 	if err == nil && p.ready != nil {
-		err = p.ready()
+		err = p.awaitReady()
 	}
 	if err != nil {
 		return fmt.Errorf("%w\nthe end of its log:\n%s", err, tail(p.Log()))
+	}
+	return nil
+}
+
+func (p *Process) awaitReady() error {
+	var last error
+	err := poll(context.Background(), func(ctx context.Context) (bool, error) {
+		if last = p.ready(ctx); last == nil {
+			return true, nil
+		}
+		return false, p.signal(0) // what has ended does not become ready
+	})
+	if err != nil {
+		return fmt.Errorf("%s is not ready: %w: %w", p.name, err, last)
 	}
 	return nil
 }

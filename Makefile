@@ -7,22 +7,28 @@ COUNT    = 6
 # go turns cgo off by itself where there is no C compiler, and the race detector needs one.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
-.PHONY: all test lint format build bench fuzz cover generate snapshot clean
+.PHONY: all test test-versions lint format build bench fuzz cover generate snapshot clean cluster-up cluster-down
 
 all: build lint test
 
-# The product, then the test modules, which have dependencies that the product must not have.
+# The product, then the test modules, which have dependencies that the product must not have. Their first run
+# builds Kubernetes.
 test:
 	go test $(RACE) -timeout 30m ./...
 	@for m in $(wildcard test/*/go.mod); do \
 		d=$$(dirname $$m); \
-		echo "go -C $$d test -timeout 30m ./..."; \
-		go -C $$d test -timeout 30m ./... || exit; \
+		echo "go -C $$d test -timeout 60m ./..."; \
+		go -C $$d test -timeout 60m ./... || exit; \
 	done
+
+# The tests of API servers, on every version instead of the oldest and the newest.
+test-versions:
+	KANDEV_CLUSTER_VERSIONS="$(notdir $(wildcard test/cluster/versions/1.*))" go -C test/cluster test -timeout 90m ./...
 
 lint:
 	go vet ./...
 	$(TOOL) golangci-lint run
+	cd test/cluster && go tool -modfile=../../tools/go.mod golangci-lint run
 
 format:
 	$(TOOL) gofumpt -w .
@@ -55,6 +61,13 @@ generate:
 snapshot:
 	$(TOOL) goreleaser check
 	$(TOOL) goreleaser build --snapshot --clean
+
+# A cluster to try things on; with VERSION=1.34 another version, with NODE=1 a node, as root.
+cluster-up:
+	go -C test/cluster run ./cmd/cluster up $(if $(VERSION),-version $(VERSION)) $(if $(NODE),-node)
+
+cluster-down:
+	go -C test/cluster run ./cmd/cluster down
 
 clean:
 	rm -rf bin dist coverage.out

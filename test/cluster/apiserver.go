@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	readyTimeout = 90 * time.Second
+	readyTimeout = 3 * time.Minute
 	pollInterval = 50 * time.Millisecond
 )
 

@@ -18,7 +18,7 @@ import (
 )
 
 // closeTimeout bounds the end of a cluster: the kernel takes some time to take a node apart.
-const closeTimeout = time.Minute
+const closeTimeout = 2 * time.Minute
 
 // A supervisor is this side of the pipe to the processes that run a cluster.
 type supervisor struct {

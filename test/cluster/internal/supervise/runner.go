@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	listenTimeout = time.Minute      // for a program to listen
+	listenTimeout = 2 * time.Minute  // for a program to listen
 	stopTimeout   = 10 * time.Second // for a program to end by itself
 )
 

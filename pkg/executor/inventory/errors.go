@@ -19,8 +19,8 @@ var (
 
 	// ErrBusy means that other writers kept this one out for too long. Nothing was written; it may be tried again.
 	ErrBusy = errors.New("the inventory is busy")
-	// ErrReadOnly means that the inventory cannot be written.
-	ErrReadOnly = errors.New("the inventory is read-only")
+	// ErrReadOnly means that the file, the disk or the database cannot be written or not be opened for writing.
+	ErrReadOnly = errors.New("the inventory cannot be written")
 	// ErrFull means that there is no space left for the inventory.
 	ErrFull = errors.New("there is no space left for the inventory")
 	// ErrCorrupt means that what is stored is not what was written. Nothing may be concluded from it.

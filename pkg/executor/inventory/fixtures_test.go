@@ -13,7 +13,7 @@ import (
 // rowAfter returns a row as it is after a step of its lifecycle, "" for a new one.
 func rowAfter(t *testing.T, mode compose.WorkspaceMode, step string) inventory.Row {
 	t.Helper()
-	row, err := inventory.NewRow("a", inventorytest.Identity("i-1"), inventorytest.Snapshot(t, mode))
+	row, err := inventory.NewRow("a", inventorytest.Identity("i-1"), inventorytest.Snapshot(mode))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestNewRowWithoutOwner(t *testing.T) {
-	_, err := inventory.NewRow("", inventorytest.Identity("i-1"), inventorytest.Snapshot(t, compose.EmptyDir))
+	_, err := inventory.NewRow("", inventorytest.Identity("i-1"), inventorytest.Snapshot(compose.EmptyDir))
 	wantInvalid(t, err, []string{"holder.owner: Required value: only an owner creates a row"})
 }
 

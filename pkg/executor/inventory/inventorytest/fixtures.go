@@ -27,8 +27,7 @@ func Identity(instanceID string) compose.Identity {
 }
 
 // Snapshot returns a launch snapshot with this workspace mode.
-func Snapshot(t testing.TB, mode compose.WorkspaceMode) compose.Snapshot {
-	t.Helper()
+func Snapshot(mode compose.WorkspaceMode) compose.Snapshot {
 	workspace := compose.Workspace{Mode: mode}
 	if mode == compose.ExistingClaim {
 		workspace.ClaimName = "shared"
@@ -37,8 +36,8 @@ func Snapshot(t testing.TB, mode compose.WorkspaceMode) compose.Snapshot {
 		Name: compose.DefaultMainContainer, Image: "registry.example/agent:1", Env: []corev1.EnvVar{{Name: "GREETING", Value: "<héllo> & \x00"}},
 	}}}}
 	s, err := compose.NewSnapshot(&template, compose.Profile{Workspace: workspace})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil { // unreachable: the template is a good one
+		panic(err)
 	}
 	return s
 }
@@ -71,7 +70,9 @@ type Step struct {
 // Pod that is lost and replaced on the way.
 func Lifecycle(mode compose.WorkspaceMode) []Step {
 	var steps []Step
-	add := func(name string, change func(*inventory.Row)) { steps = append(steps, Step{Name: name, Change: change}) }
+	add := func(name string, change func(*inventory.Row)) {
+		steps = append(steps, Step{Name: name, Change: change})
+	}
 	last := func(r *inventory.Row) *inventory.Intent { return &r.Intents[len(r.Intents)-1] }
 
 	switch mode {
@@ -133,7 +134,7 @@ func Lifecycle(mode compose.WorkspaceMode) []Step {
 // running creates a row with a managed claim and takes it to its first Running.
 func running(t *testing.T, inv inventory.Inventory, instanceID, owner string) inventory.Row {
 	t.Helper()
-	row := must(inv.Create(t.Context(), owner, Identity(instanceID), Snapshot(t, compose.ManagedPVC)))(t)
+	row := must(inv.Create(t.Context(), owner, Identity(instanceID), Snapshot(compose.ManagedPVC)))(t)
 	for _, step := range Lifecycle(compose.ManagedPVC) {
 		step.Change(&row)
 		row = must(inv.Update(t.Context(), row.Holder, row))(t)

@@ -14,7 +14,7 @@ func testList(t *testing.T, inv inventory.Inventory) {
 	if rows := must(inv.List(t.Context(), inventory.Filter{}))(t); len(rows) != 0 {
 		t.Fatalf("an empty inventory has %d rows", len(rows))
 	}
-	snapshot := Snapshot(t, compose.EmptyDir)
+	snapshot := Snapshot(compose.EmptyDir)
 	var all []inventory.Row
 	// Made in another order than listed; the order of bytes has capitals first, and - before . before digits before _.
 	for n, instance := range []string{"b", "a_1", "a1", "a.1", "a-1", "B", "a", "A", "0", "aa"} {

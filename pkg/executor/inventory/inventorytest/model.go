@@ -20,7 +20,7 @@ import (
 func testModel(t *testing.T, inv inventory.Inventory) {
 	snapshots := map[compose.WorkspaceMode]compose.Snapshot{}
 	for _, mode := range compose.WorkspaceModes() {
-		snapshots[mode] = Snapshot(t, mode)
+		snapshots[mode] = Snapshot(mode)
 	}
 	var runs atomic.Int64 // each run has a namespace and instances of its own
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,7 +17,7 @@ const (
 )
 
 func testRaceToCreate(t *testing.T, inv inventory.Inventory) {
-	snapshot := Snapshot(t, compose.EmptyDir)
+	snapshot := Snapshot(compose.EmptyDir)
 	for round := range raceRounds {
 		instance := fmt.Sprintf("i-%d", round)
 		winner := race(t, func(n int) error {

@@ -50,7 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) inventory.Inventory) {
 }
 
 func testCreate(t *testing.T, inv inventory.Inventory) {
-	id, snapshot := Identity("i-1"), Snapshot(t, compose.ManagedPVC)
+	id, snapshot := Identity("i-1"), Snapshot(compose.ManagedPVC)
 	got := must(inv.Create(t.Context(), "a", id, snapshot))(t)
 	want := inventory.Row{
 		Identity:       id,
@@ -93,7 +93,7 @@ func testCreate(t *testing.T, inv inventory.Inventory) {
 
 func testNotFound(t *testing.T, inv inventory.Inventory) {
 	ctx, holder := t.Context(), inventory.Holder{Owner: "a", Epoch: 1}
-	row := must(inventory.NewRow("a", Identity("i-1"), Snapshot(t, compose.EmptyDir)))(t)
+	row := must(inventory.NewRow("a", Identity("i-1"), Snapshot(compose.EmptyDir)))(t)
 	_, err := inv.Get(ctx, "i-1")
 	wantIs(t, "Get", err, inventory.ErrNotFound)
 	_, err = inv.Snapshot(ctx, "i-1")
@@ -108,7 +108,7 @@ func testNotFound(t *testing.T, inv inventory.Inventory) {
 // testLifecycle writes and reads every field in every state.
 func testLifecycle(t *testing.T, inv inventory.Inventory) {
 	for _, mode := range compose.WorkspaceModes() {
-		row := must(inv.Create(t.Context(), "a", Identity(string(mode)), Snapshot(t, mode)))(t)
+		row := must(inv.Create(t.Context(), "a", Identity(string(mode)), Snapshot(mode)))(t)
 		for _, step := range Lifecycle(mode) {
 			want := row.Clone()
 			step.Change(&want)
@@ -133,7 +133,7 @@ func testLifecycle(t *testing.T, inv inventory.Inventory) {
 
 func testSnapshot(t *testing.T, inv inventory.Inventory) {
 	for _, mode := range compose.WorkspaceModes() {
-		want := Snapshot(t, mode)
+		want := Snapshot(mode)
 		row := must(inv.Create(t.Context(), "a", Identity(string(mode)), want))(t)
 		got := must(inv.Snapshot(t.Context(), string(mode)))(t)
 		same(t, string(mode), string(want.Encode()), string(got.Encode()))
@@ -263,7 +263,7 @@ func testEndedContext(t *testing.T, inv inventory.Inventory) {
 	row := running(t, inv, "i-1", "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := inv.Create(ctx, "a", Identity("i-2"), Snapshot(t, compose.EmptyDir))
+	_, err := inv.Create(ctx, "a", Identity("i-2"), Snapshot(compose.EmptyDir))
 	wantIs(t, "Create", err, context.Canceled)
 	_, err = inv.Get(ctx, "i-1")
 	wantIs(t, "Get", err, context.Canceled)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -37,7 +38,8 @@ var (
 		" AND instance_id > $4 ORDER BY instance_id LIMIT $5"
 
 	insertSnapshot = "INSERT INTO launch_snapshots (instance_id, encoded) VALUES ($1, $2)"
-	selectSnapshot = "SELECT encoded, snapshot_sha256 FROM executors_running LEFT JOIN launch_snapshots USING (instance_id) WHERE instance_id = $1"
+	selectSnapshot = "SELECT coalesce(encoded, ''), snapshot_sha256 FROM executors_running LEFT JOIN launch_snapshots USING (instance_id)" +
+		" WHERE instance_id = $1"
 )
 
 // placeholders writes the numbers of n arguments.
@@ -77,13 +79,13 @@ func scan(s interface{ Scan(...any) error }) (inventory.Row, error) {
 	var pod, claim inventory.Object
 	var failure inventory.Failure
 	var intents string
-	var created, updated int64
+	var port, created, updated int64
 	id := &r.Identity
 	err := s.Scan(
 		&id.InstanceID, &id.ExecutorID, &id.ProfileID, &id.TaskID, &id.SessionID, &id.EnvironmentID, &id.Name, &id.Namespace,
 		&r.State, &r.Generation, &r.Holder.Owner, &r.Holder.Epoch,
 		&r.MainContainer, &r.WorkspaceMode, &r.SnapshotSHA256,
-		&intents, &pod.Name, &pod.UID, &claim.Name, &claim.UID, &r.ControlPort,
+		&intents, &pod.Name, &pod.UID, &claim.Name, &claim.UID, &port,
 		&failure.Code, &failure.Kind, &failure.Name,
 		&created, &updated,
 	)
@@ -92,6 +94,7 @@ func scan(s interface{ Scan(...any) error }) (inventory.Row, error) {
 	}
 	r.Pod, r.Claim, r.LastFailure = orNil(pod), orNil(claim), orNil(failure)
 	r.CreatedAt, r.UpdatedAt = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+	r.ControlPort = int32(min(max(port, -1), math.MaxInt32)) // what is beyond is no port either
 	if r.Intents, err = decodeIntents(intents); err == nil {
 		err = r.Validate()
 	}

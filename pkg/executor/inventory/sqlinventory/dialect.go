@@ -11,7 +11,7 @@ import (
 
 // Dialect is what one database does in its own way.
 type Dialect struct {
-	// Migrations holds 1.sql, 2.sql and so on: N.sql takes a schema of version N-1 to version N. The first makes the
+	// Migrations holds schema/1.sql, schema/2.sql and so on: N.sql takes a schema of version N-1 to version N. The first makes the
 	// table inventory_schema_version with the columns version and applied_at.
 	Migrations fs.FS
 	// HasSchema is a query for whether that table is there.

@@ -33,7 +33,7 @@ func (i *Inventory) migrateIn(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return i.failedRead(err)
 	}
-	files, err := fs.Glob(i.dialect.Migrations, "*.sql")
+	files, err := fs.Glob(i.dialect.Migrations, "schema/*.sql")
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (i *Inventory) version(ctx context.Context, tx *sql.Tx) (int, error) {
 
 // apply takes the schema to a version from the one before.
 func (i *Inventory) apply(ctx context.Context, tx *sql.Tx, version int) error {
-	script, err := fs.ReadFile(i.dialect.Migrations, fmt.Sprintf("%d.sql", version))
+	script, err := fs.ReadFile(i.dialect.Migrations, fmt.Sprintf("schema/%d.sql", version))
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,9 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -39,7 +37,7 @@ func Open(ctx context.Context, database string) (*sqlinventory.Inventory, error)
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(commitToDisk))
 	db.SetMaxOpenConns(maxConns)
 	db.SetMaxIdleConns(maxConns)
-	i, err := openIn(ctx, db)
+	i, err := sqlinventory.Open(ctx, db, Dialect())
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("inventory: %w", err)
@@ -47,17 +45,14 @@ func Open(ctx context.Context, database string) (*sqlinventory.Inventory, error)
 	return i, nil
 }
 
-func openIn(ctx context.Context, db *sql.DB) (*sqlinventory.Inventory, error) {
-	migrations, err := fs.Sub(schema, "schema")
-	if err != nil {
-		return nil, err
-	}
-	return sqlinventory.Open(ctx, db, sqlinventory.Dialect{
-		Migrations: migrations,
+// Dialect is how the inventory speaks to PostgreSQL, for a backend that has opened the database itself.
+func Dialect() sqlinventory.Dialect {
+	return sqlinventory.Dialect{
+		Migrations: schema,
 		HasSchema:  "SELECT to_regclass('inventory_schema_version') IS NOT NULL",
 		LockSchema: lockSchema,
 		Meaning:    meaning,
-	})
+	}
 }
 
 // commitToDisk makes a commit wait for the disk where the settings let it not. Settings that wait for more stay.

@@ -22,7 +22,7 @@ func meaning(err error) error {
 	switch e.Code() & 0xff { // without what makes it an extended code
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return inventory.ErrBusy
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
 		return inventory.ErrReadOnly
 	case sqlite3.SQLITE_FULL:
 		return inventory.ErrFull

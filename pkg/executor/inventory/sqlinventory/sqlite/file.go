@@ -1,33 +1,30 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
 )
 
-// creating is held while a file is made. A process that closes a file loses its POSIX locks on it, also those that
-// SQLite took through another descriptor; so a file that is there is never opened here, and one that is being made
-// is not left to SQLite before it is closed.
-var creating sync.Mutex
-
 // prepareFile makes the database's file and the directories above it where they are missing, so that they outlive a
 // loss of power, and checks that other users are kept out. SQLite gives the files beside it the same mode.
-func prepareFile(path string) error {
-	creating.Lock()
-	defer creating.Unlock()
+func prepareFile(ctx context.Context, path string) error {
 	dir := filepath.Dir(path)
 	if err := makeDir(dir); err != nil {
 		return err
 	}
-	if err := createFile(path); err != nil {
-		return err
+	// A file that is there is not opened here: closing it would take away the locks that SQLite holds on it elsewhere in
+	// this process, as POSIX has it.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := createFile(ctx, path); err != nil {
+			return err
+		}
 	}
 	return errors.Join(checkPrivate(dir), checkPrivate(path))
 }
@@ -49,15 +46,25 @@ func makeDir(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
+// createFile makes an empty database under another name and gives it its own when it is whole. Whoever opens it so finds the
+// write-ahead log switched on: two processes that switch it on at once would lock each other out.
+func createFile(ctx context.Context, path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // with mode 0600
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := openDatabase(f.Name(), busyTimeout)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkDurable(ctx, db), db.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

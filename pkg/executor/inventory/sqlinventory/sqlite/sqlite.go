@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -40,17 +39,13 @@ func open(ctx context.Context, path string, busy time.Duration) (*sqlinventory.I
 	if err != nil {
 		return nil, err
 	}
-	if err := prepareFile(path); err != nil {
+	if err := prepareFile(ctx, path); err != nil {
 		return nil, err
 	}
-	connector, err := sqlite.NewConnector(dataSource(path, busy))
+	db, err := openDatabase(path, busy)
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
-	// SQLite has one writer. In one process writers queue for the connection, in order; with several connections they
-	// would poll for the file's lock.
-	db.SetMaxOpenConns(1)
 	i, err := openIn(ctx, db)
 	if err != nil {
 		db.Close()
@@ -59,19 +54,32 @@ func open(ctx context.Context, path string, busy time.Duration) (*sqlinventory.I
 	return i, nil
 }
 
+func openDatabase(path string, busy time.Duration) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(dataSource(path, busy))
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	// SQLite has one writer. In one process writers queue for the connection, in order; with several connections they
+	// would poll for the file's lock.
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
 func openIn(ctx context.Context, db *sql.DB) (*sqlinventory.Inventory, error) {
 	if err := checkDurable(ctx, db); err != nil {
 		return nil, err
 	}
-	migrations, err := fs.Sub(schema, "schema")
-	if err != nil {
-		return nil, err
-	}
-	return sqlinventory.Open(ctx, db, sqlinventory.Dialect{
-		Migrations: migrations,
+	return sqlinventory.Open(ctx, db, Dialect())
+}
+
+// Dialect is how the inventory speaks to SQLite. Open sets a connection up as the inventory needs it.
+func Dialect() sqlinventory.Dialect {
+	return sqlinventory.Dialect{
+		Migrations: schema,
 		HasSchema:  "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'inventory_schema_version'",
 		Meaning:    meaning,
-	})
+	}
 }
 
 // dataSource names the file and what every connection to it is set to. A transaction takes the write lock at its

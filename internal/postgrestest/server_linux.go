@@ -1,4 +1,4 @@
-package postgres
+package postgrestest
 
 import (
 	"bufio"
@@ -14,13 +14,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// server is a PostgreSQL server that the tests of this process share. It listens on a Unix socket only.
+// server is a PostgreSQL server that listens on a Unix socket only.
 type server struct {
 	dir  string
 	stop func()
@@ -30,44 +31,31 @@ var (
 	startOnce sync.Once
 	shared    *server
 	errStart  error
+	schemas   atomic.Int64
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
+// Run runs a package's tests and stops the server that they started. It belongs into TestMain.
+func Run(m *testing.M) (code int) {
+	code = m.Run()
 	if shared != nil {
 		shared.stop()
 	}
-	os.Exit(code)
+	return code
 }
 
-// database returns the name of an empty schema on the shared server, as Open takes it. The test is skipped where
-// PostgreSQL is not installed.
-func database(t testing.TB) string {
+// Database names an empty schema on the server, as a URL, and makes it. The first call starts the server, which commits
+// asynchronously unless a session asks for more. The test is skipped where PostgreSQL is not installed.
+func Database(t testing.TB) string {
 	t.Helper()
 	bin := binaries(t)
 	startOnce.Do(func() { shared, errStart = start(bin, "-c", "synchronous_commit=off") })
 	if errStart != nil {
 		t.Fatal(errStart)
 	}
-	name := "test_" + strconv.FormatInt(schemas.next(), 10)
-	shared.exec(t, "CREATE SCHEMA "+name)
-	return shared.url(name)
+	schema := fmt.Sprintf("test_%d", schemas.Add(1))
+	shared.exec(t, "CREATE SCHEMA "+schema)
+	return shared.url(schema)
 }
-
-// counter hands out numbers.
-type counter struct {
-	mu sync.Mutex
-	n  int64
-}
-
-func (c *counter) next() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.n++
-	return c.n
-}
-
-var schemas counter
 
 // binaries returns the directory of the newest installed server.
 func binaries(t testing.TB) string {

@@ -91,7 +91,9 @@ func start(bin string, options ...string) (*server, error) {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"), "--auth=trust", "--username=test", "--encoding=UTF8", "--no-sync", data)
+	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"),
+		"--auth=trust", "--username=test", "--no-sync",
+		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en", data) // an order that is not that of bytes
 	initdb.SysProcAttr, initdb.Dir = account, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		remove()

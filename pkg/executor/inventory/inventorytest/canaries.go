@@ -3,7 +3,10 @@ package inventorytest
 import (
 	"fmt"
 	"reflect"
+	"strings"
+	"testing"
 
+	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
 )
 
@@ -56,4 +59,39 @@ func eachText(path string, v reflect.Value, f func(path string, steps []int), st
 			eachText(path+"."+v.Type().Field(i).Name, v.Field(i), f, append(steps, i)...)
 		}
 	}
+}
+
+// OfferSecrets takes an instance of each workspace mode through its lifecycle and at each step puts each of Canaries into each
+// text of its row, all of which must be refused. The caller then looks for CANARY in whatever the inventory keeps.
+func OfferSecrets(t *testing.T, inv inventory.Inventory) {
+	t.Helper()
+	for _, mode := range compose.WorkspaceModes() {
+		row := must(inv.Create(t.Context(), "owner", Identity(string(mode)), Snapshot(mode)))(t)
+		for _, step := range Lifecycle(mode) {
+			step.Change(&row)
+			row = must(inv.Update(t.Context(), row.Holder, row))(t)
+			for _, canary := range Canaries() {
+				offer(t, inv, row, canary)
+			}
+		}
+	}
+}
+
+// offer writes a row with a credential in each text in turn.
+func offer(t *testing.T, inv inventory.Inventory, row inventory.Row, canary string) {
+	t.Helper()
+	EachText(row, func(path string, set func(string) inventory.Row) {
+		var err error
+		if path == "Holder.Owner" {
+			_, err = inv.TakeOver(t.Context(), row.Identity.InstanceID, row.Holder, canary)
+		} else {
+			_, err = inv.Update(t.Context(), row.Holder, set(canary))
+		}
+		switch {
+		case err == nil:
+			t.Fatalf("%s took %s", path, canary)
+		case strings.Contains(err.Error(), canary) && path != "Identity.InstanceID":
+			t.Errorf("%s: the error shows the credential: %v", path, err)
+		}
+	})
 }

@@ -70,6 +70,9 @@ func meaning(err error) error {
 		}
 		return inventory.ErrUncertain
 	}
+	if e.SeverityUnlocalized != "ERROR" { // the connection ended, perhaps after the commit
+		return inventory.ErrUncertain
+	}
 	switch e.Code {
 	case "23505": // unique_violation
 		return inventory.ErrExists
@@ -81,9 +84,6 @@ func meaning(err error) error {
 		return inventory.ErrCorrupt
 	case "40001", "40P01", "55P03": // serialization_failure, deadlock_detected, lock_not_available
 		return inventory.ErrBusy
-	}
-	if e.SeverityUnlocalized != "ERROR" { // the connection ended, perhaps after the commit
-		return inventory.ErrUncertain
 	}
 	return nil
 }

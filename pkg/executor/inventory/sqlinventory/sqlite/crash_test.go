@@ -160,4 +160,3 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	}
 	return n
 }
-

@@ -99,25 +99,13 @@ func TestTwoHandles(t *testing.T) {
 	}
 }
 
-// TestNoSecretsInFiles writes rows with credentials in every text, all of which are refused, beside ordinary lifecycles, and
-// looks for the credentials in the bytes of the files while they are in use and after.
+// TestNoSecretsInFiles offers credentials to the inventory and looks for them in the bytes of its files, while they are
+// in use and after.
 func TestNoSecretsInFiles(t *testing.T) {
 	path := newFile(t)
 	inv := openFile(t, path)
-	for _, mode := range compose.WorkspaceModes() {
-		row := create(t, inv, "i-"+strings.ReplaceAll(string(mode), "_", "-"), mode)
-		for _, step := range inventorytest.Lifecycle(mode) {
-			step.Change(&row)
-			var err error
-			if row, err = inv.Update(t.Context(), row.Holder, row); err != nil {
-				t.Fatal(err)
-			}
-			for _, canary := range inventorytest.Canaries() {
-				offer(t, inv, row, canary)
-			}
-		}
-	}
-	found := func(when string) {
+	inventorytest.OfferSecrets(t, inv)
+	search := func(when string) {
 		for _, file := range []string{path, path + "-wal", path + "-shm"} {
 			data, err := os.ReadFile(file)
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -131,32 +119,11 @@ func TestNoSecretsInFiles(t *testing.T) {
 	if data, err := os.ReadFile(path + "-wal"); err != nil || !strings.Contains(string(data), "session-1") {
 		t.Fatalf("the log does not hold what was written: %v", err)
 	}
-	found("in use")
+	search("in use")
 	if err := inv.Close(); err != nil {
 		t.Fatal(err)
 	}
-	found("closed")
-}
-
-// offer writes a row with a credential in each text in turn.
-func offer(t *testing.T, inv inventory.Inventory, row inventory.Row, canary string) {
-	t.Helper()
-	inventorytest.EachText(row, func(path string, set func(string) inventory.Row) {
-		changed := set(canary)
-		if path == "Holder.Owner" {
-			if _, err := inv.TakeOver(t.Context(), row.Identity.InstanceID, row.Holder, canary); err == nil {
-				t.Fatalf("%s was taken", path)
-			}
-			return
-		}
-		_, err := inv.Update(t.Context(), row.Holder, changed)
-		if err == nil {
-			t.Fatalf("%s was taken", path)
-		}
-		if strings.Contains(err.Error(), canary) && path != "Identity.InstanceID" {
-			t.Errorf("%s: the error shows the credential: %v", path, err)
-		}
-	})
+	search("closed")
 }
 
 // create creates a row, in mode empty_dir where none is given.

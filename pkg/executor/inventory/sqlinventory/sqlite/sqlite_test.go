@@ -29,3 +29,7 @@ func openFile(t testing.TB, path string) *sqlinventory.Inventory {
 	t.Cleanup(func() { inv.Close() }) //nolint:errcheck // some tests close it before
 	return inv
 }
+
+func BenchmarkInventory(b *testing.B) {
+	inventorytest.Benchmark(b, func(b *testing.B) inventory.Inventory { return openFile(b, newFile(b)) })
+}

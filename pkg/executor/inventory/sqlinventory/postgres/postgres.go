@@ -3,6 +3,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -30,19 +31,27 @@ const lockSchema = "SELECT pg_advisory_xact_lock(('x' || left(encode(sha256('exe
 //
 // What is acknowledged is on the server's disk, also where the database's settings do not ask for that.
 func Open(ctx context.Context, database string) (*sqlinventory.Inventory, error) {
-	config, err := pgx.ParseConfig(database)
+	db, err := connect(database)
 	if err != nil {
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(commitToDisk))
-	db.SetMaxOpenConns(maxConns)
-	db.SetMaxIdleConns(maxConns)
 	i, err := sqlinventory.Open(ctx, db, Dialect())
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
 	return i, nil
+}
+
+func connect(database string) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(database)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(commitToDisk))
+	db.SetMaxOpenConns(maxConns)
+	db.SetMaxIdleConns(maxConns)
+	return db, nil
 }
 
 // Dialect is how the inventory speaks to PostgreSQL, for a backend that has opened the database itself.

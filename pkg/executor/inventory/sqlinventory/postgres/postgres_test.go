@@ -86,11 +86,10 @@ func TestCommitToDisk(t *testing.T) {
 		"&synchronous_commit=off":          "on",
 		"&synchronous_commit=remote_apply": "remote_apply",
 	} {
-		config, err := pgx.ParseConfig(database + option)
+		db, err := connect(database + option)
 		if err != nil {
 			t.Fatal(err)
 		}
-		db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(commitToDisk))
 		defer db.Close()
 		var got string
 		if err := db.QueryRowContext(t.Context(), "SHOW synchronous_commit").Scan(&got); err != nil || got != want {

@@ -63,9 +63,9 @@ func printable(text string) string {
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kandev-podlint",
-		Short: "Lint, render and diff the Pod templates of Kandev's Kubernetes executor",
+		Short: "Lint, render, diff and probe the Pod templates of Kandev's Kubernetes executor",
 		Long: `kandev-podlint checks Pod templates before they are saved, shows the exact Pod that Kandev composes
-from one, and compares what was requested with what a cluster admitted.
+from one, compares what was requested with what a cluster admits, and proves that a cluster can run it.
 
 Exit status: 0 nothing found at or above --fail-on; 1 findings, a diff violation or a failed policy test;
 2 the invocation, configuration or input could not be used; 3 the cluster could not be reached or answered
@@ -83,7 +83,7 @@ with an error; 130 interrupted; 141 the output was closed.`,
 	root.Flags().Bool("version", false, "print the version")
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newLint(), newRender(), newDiff(), newRules(), newPolicy(), newVersion())
+	root.AddCommand(newLint(), newRender(), newDiff(), newProbe(), newRules(), newPolicy(), newVersion())
 	return root
 }
 

@@ -23,55 +23,78 @@ import (
 type diffCommand struct {
 	profile   *profileFlags
 	output    *outputFlags
+	cluster   *clusterFlags
 	kube      *kubeVersion
 	requested string
 	admitted  string
+	pod       string
+	live      bool
 	all       bool
 }
 
 func newDiff() *cobra.Command {
 	d := &diffCommand{}
 	c := &cobra.Command{
-		Use:   "diff --requested FILE --admitted FILE",
-		Short: "Compare a requested Pod with the one that a cluster admitted",
-		Long: `Compare a requested Pod, and claim, with what a cluster admitted: the workspace grants both ways, every
-field that is Kandev's, and the privileges that admission added. Each FILE holds one Pod and at most one
-PersistentVolumeClaim, in YAML or JSON; - is standard input.`,
-		Example: `  kandev-podlint render template.yaml > requested.yaml
-  kubectl create --dry-run=server -f requested.yaml -o yaml > admitted.yaml
+		Use:   "diff [TEMPLATE]",
+		Short: "Compare a requested Pod with the one that a cluster admits",
+		Long: `Compare a requested Pod, and claim, with what a cluster admits: the workspace grants both ways, every
+field that is Kandev's, and the privileges that admission added.
+
+With --live, the objects that Kandev composes from TEMPLATE are sent to the cluster as a dry run: they pass
+through defaults, webhooks, quota and Pod Security, and are not kept. With --pod, a Pod that exists is
+compared with a file of what was requested. With two files, no cluster is needed. Each FILE holds one Pod
+and at most one PersistentVolumeClaim, in YAML or JSON; - is standard input.`,
+		Example: `  kandev-podlint diff template.yaml --live -n kandev
+  kandev-podlint diff --requested requested.yaml --pod kandev/kandev-f6458282375c6f9e
   kandev-podlint diff --requested requested.yaml --admitted admitted.yaml`,
-		Args: arguments(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return d.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		Args: arguments(0, 1, "TEMPLATE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return d.run(c.Context(), args, Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()})
 		},
 	}
-	d.profile = &profileFlags{}
-	d.profile.addMainContainer(c)
+	d.profile = addProfileFlags(c)
 	d.output = addOutputFlags(c, report.DiffFormats())
+	d.cluster = addClusterFlags(c)
 	d.kube = addKubeVersion(c.Flags())
 	f := c.Flags()
 	f.StringVar(&d.requested, "requested", "", "`FILE` with the objects as they were sent")
 	f.StringVar(&d.admitted, "admitted", "", "`FILE` with the objects as the cluster returned them")
+	f.BoolVar(&d.live, "live", false, "ask the cluster what it would admit of TEMPLATE")
+	f.StringVar(&d.pod, "pod", "", "`[NAMESPACE/]NAME` of a Pod that the cluster has admitted")
 	f.BoolVar(&d.all, "all", false, "list the accepted changes too")
 	return c
 }
 
-func (d *diffCommand) run(ctx context.Context, in io.Reader, stdout, stderr io.Writer) error {
-	if d.requested == "" || d.admitted == "" {
-		return unusable(errors.New("both --requested FILE and --admitted FILE are needed"))
-	}
-	if d.requested == lint.Stdin && d.admitted == lint.Stdin {
+// run chooses the comparison that the flags ask for.
+func (d *diffCommand) run(ctx context.Context, args []string, s Streams) error {
+	switch {
+	case d.live && (len(args) == 0 || d.requested+d.admitted+d.pod != ""):
+		return unusable(errors.New("--live takes a TEMPLATE, and none of --requested, --admitted and --pod"))
+	case d.live:
+		return d.runLive(ctx, args[0], s)
+	case len(args) > 0:
+		return unusable(errors.New("a TEMPLATE is compared with --live"))
+	case d.pod != "" && d.admitted != "":
+		return unusable(errors.New("the admitted Pod is either --pod or --admitted"))
+	case d.requested == "" || d.admitted == "" && d.pod == "":
+		return unusable(errors.New("--requested FILE is needed, and --admitted FILE or --pod NAME; or TEMPLATE with --live"))
+	case d.requested == lint.Stdin && d.admitted == lint.Stdin:
 		return unusable(errors.New("standard input can be only one of the two"))
 	}
+	return d.runFiles(ctx, s)
+}
+
+// runFiles compares a file of what was requested with another file, or with the cluster's objects.
+func (d *diffCommand) runFiles(ctx context.Context, s Streams) error {
 	main, err := d.mainContainer()
 	if err != nil {
 		return err
 	}
-	requested, err := readObjects(d.requested, in)
+	requested, err := readObjects(d.requested, s.In)
 	if err != nil {
 		return unusable(err)
 	}
-	admitted, err := readObjects(d.admitted, in)
+	admitted, err := d.readAdmitted(ctx, requested, s.In)
 	if err != nil {
 		return unusable(err)
 	}
@@ -80,13 +103,21 @@ func (d *diffCommand) run(ctx context.Context, in io.Reader, stdout, stderr io.W
 		return unusable(err)
 	}
 	if d.output.verbose {
-		fmt.Fprintf(stderr, "main container %s, compared as %s\n", main, phaseName(admitted.pod)) //nolint:errcheck // nothing depends on it
+		fmt.Fprintf(s.Err, "main container %s, compared as %s\n", main, phaseName(admitted.pod)) //nolint:errcheck // nothing depends on it
 	}
 	if !d.output.quiet && requested.claim != nil && admitted.claim == nil {
-		fmt.Fprintf(stderr, "%s holds no PersistentVolumeClaim, so the one in %s is not compared\n", //nolint:errcheck // nothing depends on it
+		fmt.Fprintf(s.Err, "%s holds no PersistentVolumeClaim, so the one in %s is not compared\n", //nolint:errcheck // nothing depends on it
 			d.admitted, d.requested)
 	}
-	return d.report(stdout, r)
+	return d.report(s.Out, report.Comparison{Report: r})
+}
+
+// readAdmitted reads the admitted objects from a file or from the cluster.
+func (d *diffCommand) readAdmitted(ctx context.Context, requested *objects, in io.Reader) (*objects, error) {
+	if d.pod == "" {
+		return readObjects(d.admitted, in)
+	}
+	return d.getObjects(ctx, requested)
 }
 
 // mainContainer returns the name of the agent's container.
@@ -96,7 +127,7 @@ func (d *diffCommand) mainContainer() (string, error) {
 }
 
 // report prints the comparison and chooses the exit status. With --quiet, text says nothing of what is compatible.
-func (d *diffCommand) report(stdout io.Writer, r admission.Report) error {
+func (d *diffCommand) report(stdout io.Writer, r report.Comparison) error {
 	err := d.output.write(stdout, each(func(t *target) error {
 		if d.output.quiet && r.Compatible && t.format == "text" {
 			return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
@@ -94,4 +95,19 @@ func (o *objects) add(raw []byte) error {
 func decodeStrict(raw []byte, into any) error {
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	return errors.Join(append(strict, err)...)
+}
+
+// withNonceOf gives requested objects that hold no create nonce that of the admitted ones: what render prints has none, and every
+// request has its own.
+func (o *objects) withNonceOf(admitted *objects) {
+	adopt := func(requested, admitted metav1.Object) {
+		nonce := admitted.GetAnnotations()[compose.NonceAnnotation]
+		if _, has := requested.GetAnnotations()[compose.NonceAnnotation]; !has && compose.IsNonce(nonce) {
+			compose.SetNonce(requested, nonce)
+		}
+	}
+	adopt(o.pod, admitted.pod)
+	if o.claim != nil && admitted.claim != nil {
+		adopt(o.claim, admitted.claim)
+	}
 }

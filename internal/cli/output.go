@@ -57,6 +57,7 @@ type target struct {
 	w      io.Writer
 	width  int
 	color  bool
+	flush  func() error
 	close  func(keep bool) error
 }
 
@@ -146,7 +147,7 @@ func (o *outputFlags) openTarget(format, file string, stdout io.Writer) (*target
 		width, _ := terminal(stdout)
 		buf := bufio.NewWriter(stdout)
 		return &target{
-			format: format, w: buf, width: width, color: o.colored(stdout),
+			format: format, w: buf, width: width, color: o.colored(stdout), flush: buf.Flush,
 			close: func(bool) error { return buf.Flush() },
 		}, nil
 	}
@@ -155,7 +156,7 @@ func (o *outputFlags) openTarget(format, file string, stdout io.Writer) (*target
 		return nil, err
 	}
 	buf := bufio.NewWriter(f)
-	return &target{format: format, w: buf, color: o.color.value == "always", close: func(keep bool) error {
+	return &target{format: format, w: buf, color: o.color.value == "always", flush: buf.Flush, close: func(keep bool) error {
 		err := buf.Flush()
 		return errors.Join(err, f.finish(keep && err == nil))
 	}}, nil

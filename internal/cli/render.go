@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kandev/kandev-podlint/internal/report"
 	"github.com/kandev/kandev-podlint/pkg/compose"
-	"github.com/kandev/kandev-podlint/pkg/compose/finding"
 	"github.com/kandev/kandev-podlint/pkg/lint"
 )
 
@@ -48,23 +45,32 @@ every create request has its own.`,
 	r.profile = addProfileFlags(c)
 	r.output = addOutputFlags(c, renderFormats)
 	f := c.Flags()
-	f.StringVar(&r.identity.InstanceID, "instance-id", "example-instance", "instance `ID`")
-	f.StringVar(&r.identity.ExecutorID, "executor-id", "example-executor", "executor `ID`")
-	f.StringVar(&r.identity.ProfileID, "profile-id", "example-profile", "profile `ID`")
-	f.StringVar(&r.identity.TaskID, "task-id", "example-task", "task `ID`")
-	f.StringVar(&r.identity.SessionID, "session-id", "example-session", "session `ID`")
-	f.StringVar(&r.identity.EnvironmentID, "environment-id", "example-environment", "environment `ID`")
+	r.identity = exampleIdentity()
+	f.StringVar(&r.identity.InstanceID, "instance-id", r.identity.InstanceID, "instance `ID`")
+	f.StringVar(&r.identity.ExecutorID, "executor-id", r.identity.ExecutorID, "executor `ID`")
+	f.StringVar(&r.identity.ProfileID, "profile-id", r.identity.ProfileID, "profile `ID`")
+	f.StringVar(&r.identity.TaskID, "task-id", r.identity.TaskID, "task `ID`")
+	f.StringVar(&r.identity.SessionID, "session-id", r.identity.SessionID, "session `ID`")
+	f.StringVar(&r.identity.EnvironmentID, "environment-id", r.identity.EnvironmentID, "environment `ID`")
 	f.StringVar(&r.identity.Name, "name", "", "the Pod's `NAME` (default made from the instance ID)")
 	f.BoolVar(&r.nonce, "nonce", false, "put a fresh create nonce into each object")
 	f.BoolVar(&r.showOwned, "show-owned", false, "mark the lines that are Kandev's (YAML only)")
 	return c
 }
 
+// exampleIdentity is whose session is composed where nobody says.
+func exampleIdentity() compose.Identity {
+	return compose.Identity{
+		InstanceID: "example-instance", ExecutorID: "example-executor", ProfileID: "example-profile",
+		TaskID: "example-task", SessionID: "example-session", EnvironmentID: "example-environment",
+	}
+}
+
 func (r *renderCommand) run(ctx context.Context, file string, in io.Reader, stdout, stderr io.Writer) error {
 	if err := r.checkShowOwned(); err != nil {
 		return unusable(err)
 	}
-	loaded, err := r.load(ctx, file, in, stderr)
+	loaded, err := r.profile.load(ctx, file, Streams{In: in, Err: stderr}, r.output.colored(stderr))
 	if err != nil {
 		return err
 	}
@@ -108,64 +114,6 @@ func sayProfile(w io.Writer, r *lint.FileResult) {
 	p := r.Profile.WithDefaults()
 	fmt.Fprintf(w, "%s: main container %s, platform %s, workspace %s\n", //nolint:errcheck // nothing depends on it
 		r.File, p.MainContainer, p.Platform, p.Workspace.Mode)
-}
-
-// load reads the template of a file. Errors in it are printed as lint prints them.
-func (r *renderCommand) load(ctx context.Context, file string, in io.Reader, stderr io.Writer) (*lint.FileResult, error) {
-	o := lint.Options{WithoutPolicies: true, Stdin: in}
-	var err error
-	if o.Profile, err = r.profile.stated(); err != nil {
-		return nil, err
-	}
-	if o.Base, err = r.profile.base(); err != nil {
-		return nil, err
-	}
-	width, _ := terminal(stderr)
-	printer, err := report.New("text", stderr, report.Options{Color: r.output.colored(stderr), Width: width, Rules: lint.Rule})
-	if err != nil {
-		return nil, err
-	}
-	l := loader{file: file, printer: printer}
-	if err := lint.New(o).Paths(ctx, []string{file}, l.take); err != nil {
-		return nil, unusable(err)
-	}
-	return l.only()
-}
-
-// loader keeps the one template of some files.
-type loader struct {
-	file    string // as the user named it
-	printer report.Printer
-
-	loaded           *lint.FileResult
-	failed, unusable bool
-}
-
-// take takes one file's result, and prints what keeps its template from being composed.
-func (l *loader) take(r lint.FileResult) error {
-	if r.Template != nil {
-		if l.loaded != nil {
-			return fmt.Errorf("%s holds more than one template, %s and %s: name one", l.file, l.loaded.File, r.File)
-		}
-		l.loaded = &r
-	}
-	r.Findings = slices.DeleteFunc(r.Findings, func(f finding.Finding) bool { return f.Severity != finding.Error })
-	l.failed = l.failed || len(r.Findings) > 0
-	l.unusable = l.unusable || r.Unusable
-	return l.printer.File(r)
-}
-
-// only returns the template, if there is one and it can be composed.
-func (l *loader) only() (*lint.FileResult, error) {
-	switch {
-	case l.unusable:
-		return nil, &exitError{code: ExitUnusable}
-	case l.failed:
-		return nil, &exitError{code: ExitFindings, err: fmt.Errorf("%s cannot be composed", l.file)}
-	case l.loaded == nil:
-		return nil, unusable(fmt.Errorf("no template found in %s", l.file))
-	}
-	return l.loaded, nil
 }
 
 // write prints the objects in the target's format.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/admission"
 	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/executor"
 )
 
 // DiffOptions shape the output of Diff. The zero value is good for a file.
@@ -21,9 +23,53 @@ type DiffOptions struct {
 // DiffFormats lists the formats that Diff knows.
 func DiffFormats() []string { return []string{"text", "json", "yaml"} }
 
+// Comparison is what diff prints: a report, and what a cluster said beside it.
+type Comparison struct {
+	admission.Report
+	Warnings []string  `json:"warnings,omitempty"` // of the API server, in its order
+	Refusals []Refusal `json:"refusals,omitempty"`
+}
+
+// Refusal is an object that the API server would not create.
+type Refusal struct {
+	Object  string                `json:"object"` // its kind
+	Reason  executor.Reason       `json:"reason"`
+	Subject string                `json:"subject,omitempty"` // the webhook, policy, quota, class or account that was named
+	Message string                `json:"message"`
+	Remedy  string                `json:"remedy,omitempty"`
+	Fields  []executor.FieldError `json:"fields,omitempty"`
+}
+
+// Refuse takes an error of the API server about an object into the comparison. What is no refusal comes back.
+func (c *Comparison) Refuse(object string, err error) error {
+	e, ok := errors.AsType[*executor.Error](err)
+	if !ok || !e.Reason.Refusal() {
+		return err
+	}
+	c.Refusals = append(c.Refusals, Refusal{
+		Object: object, Reason: e.Reason, Subject: e.Subject, Message: e.Error(), Remedy: e.Remedy(), Fields: e.Fields,
+	})
+	return nil
+}
+
+// Complete returns the comparison with everything filled in that an object which was refused left out.
+func (c Comparison) Complete() Comparison {
+	if len(c.Refusals) == 0 {
+		return c
+	}
+	whole := admission.ComparePVC(nil, nil, admission.Options{}) // a report of nothing
+	whole.Compatible = false
+	whole.Grants = append(whole.Grants, c.Grants...)
+	whole.Violations = append(whole.Violations, c.Violations...)
+	whole.Escalations = append(whole.Escalations, c.Escalations...)
+	whole.Accepted = append(whole.Accepted, c.Accepted...)
+	c.Report = whole
+	return c
+}
+
 // Diff prints a comparison of what was requested with what was admitted. Every error but that of an unknown format is the
 // writer's.
-func Diff(w io.Writer, format string, r admission.Report, o DiffOptions) error {
+func Diff(w io.Writer, format string, r Comparison, o DiffOptions) error {
 	switch format {
 	case "text":
 		d := diffText{out: newStream(w), report: r, options: o, paint: newPalette(o.Color)}
@@ -32,12 +78,7 @@ func Diff(w io.Writer, format string, r admission.Report, o DiffOptions) error {
 	case "json":
 		return writeJSON(w, r)
 	case "yaml":
-		data, err := encodeYAML(r)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
+		return writeYAML(w, r)
 	}
 	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(DiffFormats(), ", "))
 }
@@ -46,12 +87,18 @@ func Diff(w io.Writer, format string, r admission.Report, o DiffOptions) error {
 // changed, and the sum.
 type diffText struct {
 	out     stream
-	report  admission.Report
+	report  Comparison
 	options DiffOptions
 	paint   palette
 }
 
 func (d *diffText) print() {
+	for _, w := range d.report.Warnings {
+		d.out.print(d.paint.yellow("cluster warning:"), " ", oneLine(w), "\n")
+	}
+	for _, r := range d.report.Refusals {
+		d.refusal(r)
+	}
 	d.grants()
 	for _, v := range d.report.Violations {
 		d.violation(v)
@@ -63,6 +110,18 @@ func (d *diffText) print() {
 		d.accepted()
 	}
 	d.out.print(d.sum(), "\n")
+}
+
+// refusal prints why an object was not admitted.
+func (d *diffText) refusal(r Refusal) {
+	d.out.print(d.paint.bold(visible(r.Object)+":"), " ", d.paint.red("refused:"), " ", oneLine(r.Message), " ",
+		d.paint.faint("["+visible(string(r.Reason))+"]"), "\n")
+	for _, f := range r.Fields {
+		d.out.print("   ", d.paint.gutter("="), " ", d.paint.bold(oneLine(f.Field)+":"), " ", oneLine(f.Message), "\n")
+	}
+	if r.Remedy != "" {
+		d.out.print("   ", d.paint.gutter("="), " ", d.paint.bold("help:"), " ", oneLine(r.Remedy), "\n")
+	}
 }
 
 // grants prints the table of grants, where there is one.
@@ -167,8 +226,11 @@ func (d *diffText) accepted() {
 func (d *diffText) sum() string {
 	r := d.report
 	var parts []string
-	if !r.Compatible {
-		parts = append(parts, count(len(r.Violations), "violation"))
+	if n := len(r.Refusals); n > 0 {
+		parts = append(parts, count(n, "object")+" refused")
+	}
+	if n := len(r.Violations); n > 0 {
+		parts = append(parts, count(n, "violation"))
 	}
 	if len(r.Escalations) > 0 {
 		parts = append(parts, count(len(r.Escalations), "escalation"))

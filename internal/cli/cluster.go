@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // what kubectl can log in with, so can we
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"github.com/kandev/kandev-podlint/pkg/executor"
+)
+
+// clusterFlags say which cluster is meant, in kubectl's words and by its rules.
+type clusterFlags struct {
+	rules     *clientcmd.ClientConfigLoadingRules
+	overrides clientcmd.ConfigOverrides
+}
+
+// addClusterFlags adds kubectl's flags.
+func addClusterFlags(c *cobra.Command) *clusterFlags {
+	f := &clusterFlags{rules: clientcmd.NewDefaultClientConfigLoadingRules()}
+	flags := c.Flags()
+	flags.StringVar(&f.rules.ExplicitPath, "kubeconfig", "", "kubeconfig `FILE` (default $KUBECONFIG, ~/.kube/config, or the Pod's own account)")
+	flags.StringVar(&f.overrides.CurrentContext, "context", "", "`CONTEXT` of the kubeconfig")
+	flags.StringVar(&f.overrides.Context.Cluster, "cluster", "", "`CLUSTER` of the kubeconfig")
+	flags.StringVar(&f.overrides.Context.AuthInfo, "user", "", "`USER` of the kubeconfig")
+	flags.StringVarP(&f.overrides.Context.Namespace, "namespace", "n", "", "`NAMESPACE` (default the context's)")
+	flags.StringVar(&f.overrides.AuthInfo.Impersonate, "as", "", "`USER` to impersonate")
+	flags.StringArrayVar(&f.overrides.AuthInfo.ImpersonateGroups, "as-group", nil, "`GROUP` to impersonate, repeatable")
+	flags.StringVar(&f.overrides.Timeout, "request-timeout", "", fmt.Sprintf("bound of one request, such as 10s (default %s)", executor.DefaultRequestTimeout))
+	return f
+}
+
+// connect returns a client and the namespace that is meant. Nothing is sent yet.
+func (f *clusterFlags) connect() (*executor.Client, string, error) {
+	quietClient()
+	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules, &f.overrides)
+	namespace, _, err := config.Namespace()
+	if err != nil {
+		return nil, "", unusable(kubeconfigError(err))
+	}
+	rest, err := config.ClientConfig()
+	if err != nil {
+		return nil, "", unusable(kubeconfigError(err))
+	}
+	rest.UserAgent = fmt.Sprintf("kandev-podlint/%s (%s/%s)", toolVersion(), runtime.GOOS, runtime.GOARCH)
+	client, err := executor.NewClient(rest)
+	return client, namespace, unusable(err)
+}
+
+func kubeconfigError(err error) error {
+	if clientcmd.IsEmptyConfig(err) {
+		return errors.New("there is no kubeconfig and no service account of a Pod: name a cluster with --kubeconfig or $KUBECONFIG")
+	}
+	return fmt.Errorf("kubeconfig: %w", err)
+}
+
+// quietClient keeps the client library's own log from the streams: what it has to say comes back as errors.
+func quietClient() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+}
+
+// clusterError marks an error of the cluster with its exit status: what the API server refuses is a finding, everything else
+// its trouble.
+func clusterError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*executor.Error](err); ok {
+		if remedy := e.Remedy(); remedy != "" {
+			err = fmt.Errorf("%w\n%s", err, remedy)
+		}
+		if e.Reason.Refusal() {
+			return &exitError{code: ExitFindings, err: err}
+		}
+	}
+	return &exitError{code: ExitCluster, err: err}
+}

@@ -1,0 +1,138 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+// pause lies between two tries of a request that failed.
+const pause = time.Second
+
+// followed is what follow needs to know of a kind of object.
+type followed[T object] interface {
+	Get(ctx context.Context, name string, o metav1.GetOptions) (T, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// errUIDGone tells see that the object of the UID is no more.
+var errGone = errors.New("gone")
+
+// follow calls see with every state of one object, the present one first, until see has seen enough or returns an error. When
+// the object is gone, or another one has its name, the error is errGone. A watch that breaks is begun again; a GET that
+// fails for want of a connection is repeated until the context ends, and then the error is the context's cause.
+func follow[T object](ctx context.Context, c *Client, objects followed[T], name string, uid types.UID, see func(T) (bool, error)) error {
+	for {
+		o, err := currently(ctx, c, objects, name)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case reasonOf(err) == NotFound || err == nil && o.GetUID() != uid:
+			return errGone
+		case transient(err):
+			wait(ctx, pause)
+			continue
+		case err != nil:
+			return err
+		}
+		if done, err := see(o); done || err != nil {
+			return err
+		}
+		err = watchFrom(ctx, objects, o, see)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err):
+			return err
+		}
+	}
+}
+
+func currently[T object](ctx context.Context, c *Client, objects followed[T], name string) (T, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	o, err := objects.Get(ctx, name, metav1.GetOptions{})
+	return o, classify(err)
+}
+
+// watchFrom calls see with every state after one.
+func watchFrom[T object](ctx context.Context, objects followed[T], from T, see func(T) (bool, error)) error {
+	watcher := &cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, from.GetName()).String()
+		return objects.Watch(ctx, o)
+	}}
+	_, err := watchtools.Until(ctx, from.GetResourceVersion(), watcher, func(e watch.Event) (bool, error) {
+		o, ok := e.Object.(T)
+		switch {
+		case e.Type == watch.Error:
+			return false, apierrors.FromObject(e.Object)
+		case e.Type == watch.Deleted || ok && o.GetUID() != from.GetUID():
+			return false, errGone
+		case !ok:
+			return false, nil
+		}
+		return see(o)
+	})
+	return err
+}
+
+// transient reports whether an error may pass by itself.
+func transient(err error) bool {
+	switch reasonOf(err) {
+	case Ambiguous, Unreachable, Throttled:
+		return true
+	}
+	return false
+}
+
+// wait waits for a time, or for the end of the context.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// lastWarning returns the newest warning event about an object, "" where there is none or it cannot be had.
+func (c *Client) lastWarning(ctx context.Context, namespace string, uid types.UID) string {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	list, err := c.events(namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.Set{"involvedObject.uid": string(uid), "type": corev1.EventTypeWarning}.String(),
+	})
+	if err != nil {
+		return ""
+	}
+	var newest *corev1.Event
+	for i := range list.Items {
+		if e := &list.Items[i]; newest == nil || eventTime(newest).Before(eventTime(e)) {
+			newest = e
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.Reason + ": " + newest.Message
+}
+
+// eventTime is when an event was last seen; each of its sources fills another field.
+func eventTime(e *corev1.Event) time.Time {
+	switch {
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	}
+	return e.EventTime.Time
+}

@@ -1,0 +1,126 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kandev/kandev-podlint/pkg/compose"
+)
+
+// createBound is how long after a create request its object may still appear: the API server's own bound of a request, 34
+// seconds by default, and a little for the clocks.
+const createBound = 36 * time.Second
+
+// cleanup deletes what was made, the last first, and waits until it is gone. The caller's context does not interrupt it; its
+// own bound does.
+func (p *probe) cleanup(ctx context.Context, made []*created) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	p.barred = ""
+	for _, c := range slices.Backward(made) {
+		key, kind := "pod-delete", "Pod"
+		if c.resource == claimResource {
+			key, kind = "claim-delete", "claim"
+		}
+		if !c.sent {
+			p.skip(key, "nothing was created")
+			continue
+		}
+		p.step(ctx, key, fmt.Sprintf("delete %s %s", kind, c.requested.GetName()), func(ctx context.Context, o *outcome) error {
+			return p.remove(ctx, c, kind, o)
+		})
+	}
+}
+
+// remove deletes one object by its UID. One that was not found after its create was looked for until it could no longer appear.
+func (p *probe) remove(ctx context.Context, c *created, kind string, o *outcome) error {
+	namespace := p.options.Namespace
+	if !c.settled {
+		c.admitted, c.settled = p.client.find(ctx, c, createBound)
+	}
+	switch {
+	case !c.settled:
+		return fmt.Errorf("whether %s %s was created is unknown, and it may remain", kind, c.requested.GetName())
+	case c.admitted == nil:
+		o.message = fmt.Sprintf("no %s was created", kind)
+		return nil
+	}
+	name, uid := c.admitted.GetName(), c.admitted.GetUID()
+	o.message = fmt.Sprintf("%s %s is gone", kind, name)
+	err := p.client.deleteExactly(ctx, c.resource, namespace, name, uid)
+	for transient(err) && ctx.Err() == nil {
+		wait(ctx, pause)
+		err = p.client.deleteExactly(ctx, c.resource, namespace, name, uid)
+	}
+	if err != nil && reasonOf(err) != Conflict { // another object has the name, so ours is gone
+		return fmt.Errorf("%s %s (UID %s) may remain: %w", kind, name, uid, err)
+	}
+	switch c.resource {
+	case podResource:
+		err = follow(ctx, p.client, p.client.pods(namespace), name, uid, func(*corev1.Pod) (bool, error) { return false, nil })
+	case claimResource:
+		err = follow(ctx, p.client, p.client.claims(namespace), name, uid, func(*corev1.PersistentVolumeClaim) (bool, error) { return false, nil })
+	}
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return &Error{Reason: StillThere, Subject: name, Message: fmt.Sprintf("%s %s (UID %s) is deleted and still there: %v", kind, name, uid, err), cause: err}
+}
+
+// find looks for the object of a create request whose answer was lost, for as long as it may still appear. The nonce proves that
+// it is ours. A webhook may have renamed it, so the labels are asked too. Without an object, settled says whether the last look
+// was late enough and saw everything.
+func (c *Client) find(ctx context.Context, of *created, bound time.Duration) (found object, settled bool) {
+	deadline := time.Now().Add(bound)
+	for {
+		last := !time.Now().Before(deadline)
+		candidates, err := c.candidates(ctx, of)
+		for _, o := range candidates {
+			if o.GetAnnotations()[compose.NonceAnnotation] == of.requested.GetAnnotations()[compose.NonceAnnotation] {
+				return o, true
+			}
+		}
+		if last || ctx.Err() != nil {
+			return nil, last && err == nil
+		}
+		wait(ctx, pause)
+	}
+}
+
+// candidates are the objects with the request's instance label, and the one with its name.
+func (c *Client) candidates(ctx context.Context, of *created) ([]object, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	requested := of.requested
+	owned := labels.Set{compose.LabelInstanceID: requested.GetLabels()[compose.LabelInstanceID]}
+	list, err := c.rest.Get().Namespace(requested.GetNamespace()).Resource(of.resource).
+		VersionedParams(&metav1.ListOptions{LabelSelector: owned.String()}, parameters()).Do(ctx).Get()
+	if err != nil {
+		return nil, classify(err)
+	}
+	var out []object
+	take := func(o runtime.Object) error {
+		out = append(out, o.(object)) //nolint:errcheck // Pods and claims are objects
+		return nil
+	}
+	if err := meta.EachListItem(list, take); err != nil {
+		return nil, classify(err)
+	}
+	one, err := c.rest.Get().Namespace(requested.GetNamespace()).Resource(of.resource).Name(requested.GetName()).Do(ctx).Get()
+	switch err := classify(err); {
+	case err == nil:
+		return out, take(one)
+	case reasonOf(err) != NotFound:
+		return out, err
+	}
+	return out, nil
+}

@@ -1,0 +1,102 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	kjson "sigs.k8s.io/json"
+)
+
+// The resources of a session.
+const (
+	podResource   = "pods"
+	claimResource = "persistentvolumeclaims"
+)
+
+// object is a Pod or a claim.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// create sends one create request, and only one: client-go would send it again after an answer with Retry-After, and the
+// second could meet what the first made. Fields that the server does not know are an error, not dropped.
+func (c *Client) create(ctx context.Context, resource string, o, into object, dryRun bool) error {
+	options := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return c.strictly(ctx, into, c.rest.Post().
+		Namespace(o.GetNamespace()).
+		Resource(resource).
+		VersionedParams(&options, parameters()).
+		Body(o).
+		MaxRetries(0))
+}
+
+// GetPod returns a Pod as the API server holds it. Fields that this version does not know are an error of reason
+// UnknownFields: what cannot be compared may not pass unseen.
+func (c *Client) GetPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	return pod, c.get(ctx, podResource, namespace, name, pod)
+}
+
+// GetClaim returns a claim as GetPod returns a Pod.
+func (c *Client) GetClaim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	claim := &corev1.PersistentVolumeClaim{}
+	return claim, c.get(ctx, claimResource, namespace, name, claim)
+}
+
+func (c *Client) get(ctx context.Context, resource, namespace, name string, into object) error {
+	return c.strictly(ctx, into, c.rest.Get().Namespace(namespace).Resource(resource).Name(name))
+}
+
+// strictly sends a request and decodes its answer, every field of it.
+func (c *Client) strictly(ctx context.Context, into object, r *rest.Request) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	data, err := r.Do(ctx).Raw()
+	if err != nil {
+		return classify(err)
+	}
+	strict, err := kjson.UnmarshalStrict(data, into)
+	if err != nil {
+		return &Error{Reason: ServerError, Message: fmt.Sprintf("its answer cannot be read: %v", err), cause: err}
+	}
+	if len(strict) > 0 {
+		err := errors.Join(strict...)
+		return &Error{Reason: UnknownFields, Message: fmt.Sprintf("the cluster's answer has fields that this version does not know: %v", err), cause: err}
+	}
+	return nil
+}
+
+// deleteExactly asks for the deletion of one object and no other of its name. It is no error when the object is gone.
+func (c *Client) deleteExactly(ctx context.Context, resource, namespace, name string, uid types.UID) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	err := classify(c.rest.Delete().
+		Namespace(namespace).
+		Resource(resource).
+		Name(name).
+		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))}).
+		Do(ctx).
+		Error())
+	if reasonOf(err) == NotFound {
+		return nil
+	}
+	return err
+}
+
+// reasonOf returns the reason of an error, "" of any other error and of nil.
+func reasonOf(err error) Reason {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	return ""
+}

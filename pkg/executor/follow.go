@@ -18,21 +18,15 @@ import (
 // pause lies between two tries of a request that failed.
 const pause = time.Second
 
-// followed is what follow needs to know of a kind of object.
-type followed[T object] interface {
-	Get(ctx context.Context, name string, o metav1.GetOptions) (T, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
-
-// errUIDGone tells see that the object of the UID is no more.
+// errGone is the end of an object.
 var errGone = errors.New("gone")
 
 // follow calls see with every state of one object, the present one first, until see has seen enough or returns an error. When
 // the object is gone, or another one has its name, the error is errGone. A watch that breaks is begun again; a GET that
 // fails for want of a connection is repeated until the context ends, and then the error is the context's cause.
-func follow[T object](ctx context.Context, c *Client, objects followed[T], name string, uid types.UID, see func(T) (bool, error)) error {
+func follow[T object](ctx context.Context, c *Client, of place, uid types.UID, see func(T) (bool, error)) error {
 	for {
-		o, err := currently(ctx, c, objects, name)
+		o, err := currently[T](ctx, c, of)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -47,7 +41,7 @@ func follow[T object](ctx context.Context, c *Client, objects followed[T], name 
 		if done, err := see(o); done || err != nil {
 			return err
 		}
-		err = watchFrom(ctx, objects, o, see)
+		err = watchFrom(ctx, c, of, o, see)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -57,18 +51,26 @@ func follow[T object](ctx context.Context, c *Client, objects followed[T], name 
 	}
 }
 
-func currently[T object](ctx context.Context, c *Client, objects followed[T], name string) (T, error) {
+// place is where an object is.
+type place struct{ resource, namespace, name string }
+
+// placeOf is where an object of a resource is.
+func placeOf(resource string, o object) place { return place{resource, o.GetNamespace(), o.GetName()} }
+
+func currently[T object](ctx context.Context, c *Client, of place) (T, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
-	o, err := objects.Get(ctx, name, metav1.GetOptions{})
+	answer, err := c.rest.Get().Namespace(of.namespace).Resource(of.resource).Name(of.name).Do(ctx).Get()
+	o, _ := answer.(T)
 	return o, classify(err)
 }
 
 // watchFrom calls see with every state after one.
-func watchFrom[T object](ctx context.Context, objects followed[T], from T, see func(T) (bool, error)) error {
+func watchFrom[T object](ctx context.Context, c *Client, of place, from T, see func(T) (bool, error)) error {
 	watcher := &cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, from.GetName()).String()
-		return objects.Watch(ctx, o)
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, of.name).String()
+		o.Watch = true
+		return c.rest.Get().Namespace(of.namespace).Resource(of.resource).VersionedParams(&o, parameters()).Watch(ctx)
 	}}
 	_, err := watchtools.Until(ctx, from.GetResourceVersion(), watcher, func(e watch.Event) (bool, error) {
 		o, ok := e.Object.(T)
@@ -106,12 +108,11 @@ func wait(ctx context.Context, d time.Duration) {
 
 // lastWarning returns the newest warning event about an object, "" where there is none or it cannot be had.
 func (c *Client) lastWarning(ctx context.Context, namespace string, uid types.UID) string {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	list, err := c.events(namespace).List(ctx, metav1.ListOptions{
+	answer, err := c.list(ctx, eventResource, namespace, metav1.ListOptions{
 		FieldSelector: fields.Set{"involvedObject.uid": string(uid), "type": corev1.EventTypeWarning}.String(),
 	})
-	if err != nil {
+	list, ok := answer.(*corev1.EventList)
+	if err != nil || !ok {
 		return ""
 	}
 	var newest *corev1.Event

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -64,12 +63,7 @@ func (p *probe) remove(ctx context.Context, c *created, kind string, o *outcome)
 	if err != nil && reasonOf(err) != Conflict { // another object has the name, so ours is gone
 		return fmt.Errorf("%s %s (UID %s) may remain: %w", kind, name, uid, err)
 	}
-	switch c.resource {
-	case podResource:
-		err = follow(ctx, p.client, p.client.pods(namespace), name, uid, func(*corev1.Pod) (bool, error) { return false, nil })
-	case claimResource:
-		err = follow(ctx, p.client, p.client.claims(namespace), name, uid, func(*corev1.PersistentVolumeClaim) (bool, error) { return false, nil })
-	}
+	err = follow(ctx, p.client, placeOf(c.resource, c.admitted), uid, func(object) (bool, error) { return false, nil })
 	if errors.Is(err, errGone) {
 		return nil
 	}
@@ -98,14 +92,11 @@ func (c *Client) find(ctx context.Context, of *created, bound time.Duration) (fo
 
 // candidates are the objects with the request's instance label, and the one with its name.
 func (c *Client) candidates(ctx context.Context, of *created) ([]object, error) {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
 	requested := of.requested
 	owned := labels.Set{compose.LabelInstanceID: requested.GetLabels()[compose.LabelInstanceID]}
-	list, err := c.rest.Get().Namespace(requested.GetNamespace()).Resource(of.resource).
-		VersionedParams(&metav1.ListOptions{LabelSelector: owned.String()}, parameters()).Do(ctx).Get()
+	list, err := c.list(ctx, of.resource, requested.GetNamespace(), metav1.ListOptions{LabelSelector: owned.String()})
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
 	var out []object
 	take := func(o runtime.Object) error {
@@ -115,12 +106,12 @@ func (c *Client) candidates(ctx context.Context, of *created) ([]object, error) 
 	if err := meta.EachListItem(list, take); err != nil {
 		return nil, classify(err)
 	}
-	one, err := c.rest.Get().Namespace(requested.GetNamespace()).Resource(of.resource).Name(requested.GetName()).Do(ctx).Get()
-	switch err := classify(err); {
-	case err == nil:
-		return out, take(one)
-	case reasonOf(err) != NotFound:
-		return out, err
+	one, err := currently[object](ctx, c, placeOf(of.resource, requested))
+	switch reasonOf(err) {
+	case "":
+		return append(out, one), nil
+	case NotFound:
+		return out, nil
 	}
-	return out, nil
+	return out, err
 }

@@ -166,7 +166,7 @@ func (p *probe) start(ctx context.Context, pod *created, o *outcome) error {
 	defer stop(nil)
 	var last *Error
 	var timer *time.Timer
-	err := follow(giveUp, p.client, p.client.pods(p.options.Namespace), pod.admitted.GetName(), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
+	err := follow(giveUp, p.client, placeOf(podResource, pod.admitted), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
 		running, fault := inspect(current, p.options.Profile.MainContainer)
 		switch {
 		case running:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kandev/kandev-podlint/pkg/admission"
@@ -157,12 +156,10 @@ func (p *probe) admitPod(ctx context.Context, o *outcome) error {
 // existingClaim looks at the claim that an administrator made.
 func (p *probe) existingClaim(ctx context.Context, o *outcome) error {
 	name := p.options.Profile.Workspace.ClaimName
-	ctx, cancel := p.client.bounded(ctx)
-	defer cancel()
-	claim, err := p.client.claims(p.options.Namespace).Get(ctx, name, metav1.GetOptions{})
+	claim, err := p.client.GetClaim(ctx, p.options.Namespace, name)
 	switch {
 	case err != nil:
-		return classify(err)
+		return err
 	case claim.DeletionTimestamp != nil:
 		return &Error{Reason: BeingDeleted, Subject: name, Message: fmt.Sprintf("claim %s", name)}
 	case claim.Status.Phase == corev1.ClaimLost:

@@ -201,7 +201,7 @@ func (p *probe) diagnosed(ctx context.Context, pod *created, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	state := follow(ctx, p.client, p.client.pods(p.options.Namespace), pod.admitted.GetName(), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
+	state := follow(ctx, p.client, placeOf(podResource, pod.admitted), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
 		if _, fault := inspect(current, p.options.Profile.MainContainer); fault != nil {
 			return true, fault.err
 		}

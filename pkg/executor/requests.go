@@ -17,6 +17,7 @@ import (
 const (
 	podResource   = "pods"
 	claimResource = "persistentvolumeclaims"
+	eventResource = "events"
 )
 
 // object is a Pod or a claim.
@@ -74,6 +75,14 @@ func (c *Client) strictly(ctx context.Context, into object, r *rest.Request) err
 		return &Error{Reason: UnknownFields, Message: fmt.Sprintf("the cluster's answer has fields that this version does not know: %v", err), cause: err}
 	}
 	return nil
+}
+
+// list returns the objects of a resource that the options select.
+func (c *Client) list(ctx context.Context, resource, namespace string, o metav1.ListOptions) (runtime.Object, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	list, err := c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&o, parameters()).Do(ctx).Get()
+	return list, classify(err)
 }
 
 // deleteExactly asks for the deletion of one object and no other of its name. It is no error when the object is gone.

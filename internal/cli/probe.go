@@ -76,7 +76,9 @@ func (p *probeCommand) run(ctx context.Context, file string, s Streams) error {
 func (p *probeCommand) probe(ctx context.Context, client *executor.Client, targets []*target, status *statusLine) (executor.ProbeReport, error) {
 	var printers []report.Probe
 	for _, t := range targets {
-		printer, err := report.NewProbe(t.format, t.w, report.ProbeOptions{Color: t.color, Quiet: p.output.quiet})
+		printer, err := report.NewProbe(t.format, t.w, report.ProbeOptions{
+			Color: t.color, Quiet: p.output.quiet, Verbose: p.output.verbose,
+		})
 		if err != nil {
 			return executor.ProbeReport{}, err
 		}

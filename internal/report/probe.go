@@ -20,15 +20,16 @@ type Probe interface {
 
 // ProbeOptions shape the output. The zero value is good for a file.
 type ProbeOptions struct {
-	Color bool // SGR colours, in text only
-	Quiet bool // only what failed, in text only
+	Color   bool // SGR colours, in text only
+	Quiet   bool // only what failed, in text only
+	Verbose bool // what was skipped too, in text; json and yaml always hold it
 }
 
 // NewProbe returns the printer of a format. An unknown format's error lists the known ones.
 func NewProbe(format string, w io.Writer, o ProbeOptions) (Probe, error) {
 	switch format {
 	case "text":
-		return &probeText{out: newStream(w), paint: newPalette(o.Color), quiet: o.Quiet}, nil
+		return &probeText{out: newStream(w), paint: newPalette(o.Color), options: o}, nil
 	case "json":
 		return &probeWhole{w, writeJSON}, nil
 	case "yaml":
@@ -57,16 +58,16 @@ func writeYAML(w io.Writer, v any) error {
 
 // probeText prints a line a step as it is done, for people.
 type probeText struct {
-	out   stream
-	paint palette
-	quiet bool
+	out     stream
+	paint   palette
+	options ProbeOptions
 }
 
 // keyWidth is the cells of a step's key in the list; the longest permission's fits.
 const keyWidth = len("permission-persistentvolumeclaims-create") + 1
 
 func (p *probeText) Step(s executor.Step) error {
-	if p.quiet && s.Verdict != executor.Fail {
+	if p.options.Quiet && s.Verdict != executor.Fail || !p.options.Verbose && s.Verdict == executor.Skipped {
 		return nil
 	}
 	line := p.mark(s) + " " + pad(visible(s.Key), keyWidth) + oneLine(s.Message)
@@ -108,7 +109,7 @@ func (p *probeText) note(label, text string) {
 }
 
 func (p *probeText) Close(r executor.ProbeReport) error {
-	if !p.quiet || !r.Passed {
+	if !p.options.Quiet || !r.Passed {
 		p.out.print(p.sum(r), "\n")
 	}
 	return p.out.Flush()

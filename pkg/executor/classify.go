@@ -60,15 +60,13 @@ func ofStatus(s metav1.Status, cause error) *Error {
 // author, who could imitate any of them.
 var words = sync.OnceValue(func() []wording {
 	const (
-		of        = `^\S+ "[^"]*" is forbidden: ` // pods "x" is forbidden:
-		internal  = `^Internal error occurred: `
-		anyPrefix = `^(?:\S+ "[^"]*" is forbidden: |Internal error occurred: )?`
+		of       = `^\S+ "[^"]*" is forbidden: ` // pods "x" is forbidden:
+		internal = `^Internal error occurred: `
 	)
 	return []wording{
 		// k8s.io/apiserver pkg/admission/plugin/webhook
 		{regexp.MustCompile(`^admission webhook "([^"]+)" denied the request`), WebhookDenied},
 		{regexp.MustCompile(internal + `failed calling webhook "([^"]+)"`), WebhookUnreachable},
-		{regexp.MustCompile(anyPrefix + `admission webhook "([^"]+)" does not support dry run`), NoDryRun},
 		// k8s.io/apiserver pkg/admission/plugin/policy
 		{regexp.MustCompile(`^(?:\S+ "[^"]*" is forbidden: )?ValidatingAdmissionPolicy '([^']+)' with binding`), PolicyDenied},
 		{regexp.MustCompile(`^(?:\S+ "[^"]*" is forbidden: )?policy '([^']+)' with binding`), PolicyDenied},

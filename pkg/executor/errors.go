@@ -32,7 +32,6 @@ const (
 	BeingDeleted       Reason = "being-deleted"       // an object of that name exists and is being deleted
 	Conflict           Reason = "conflict"            // the object is not the one meant, or was changed meanwhile
 	WebhookUnreachable Reason = "webhook-unreachable" // a webhook did not answer, and fails closed; Subject is its name
-	NoDryRun           Reason = "webhook-no-dry-run"  // a webhook cannot take part in a dry run; Subject is its name
 	Throttled          Reason = "throttled"           // the server has too much to do; nothing was done
 	UnknownFields      Reason = "unknown-fields"      // the answer has fields that this version does not know
 	ServerError        Reason = "server-error"        // another error of the server
@@ -50,7 +49,6 @@ const (
 	Evicted         Reason = "evicted"           // the node ended the Pod
 	NotStarted      Reason = "not-started"       // not running in time, for no reason that is known
 	ClaimPending    Reason = "claim-pending"     // the volume of a claim does not come
-	Replaced        Reason = "replaced"          // an object of the name exists, and is another one
 	Vanished        Reason = "vanished"          // the object was deleted by someone else
 	StreamRefused   Reason = "stream-refused"    // the connection was not upgraded: something between cannot carry streams
 	StreamBroken    Reason = "stream-broken"     // the stream was opened, and cut or altered
@@ -99,8 +97,8 @@ func (r Reason) Refusal() bool {
 // was asked.
 func (r Reason) ClusterTrouble() bool {
 	return slices.Contains([]Reason{
-		Unauthenticated, NoNamespace, NamespaceEnding, NotFound, AlreadyExists, BeingDeleted, Conflict, WebhookUnreachable, NoDryRun,
-		Throttled, UnknownFields, ServerError, Unreachable, Ambiguous, Replaced, Vanished, StillThere,
+		Unauthenticated, NoNamespace, NamespaceEnding, AlreadyExists, Conflict, WebhookUnreachable, Throttled, UnknownFields,
+		ServerError, Unreachable, Ambiguous,
 	}, r)
 }
 
@@ -124,7 +122,6 @@ var leads = map[Reason]string{
 	BeingDeleted:       "an object of that name is being deleted",
 	Conflict:           "the object is not the one that was meant",
 	WebhookUnreachable: "a webhook did not answer",
-	NoDryRun:           "a webhook takes no part in dry runs",
 	Throttled:          "the API server has too much to do",
 	ServerError:        "the API server failed",
 	Unreachable:        "the API server cannot be reached",
@@ -157,7 +154,6 @@ var remedies = map[Reason]string{
 	NamespaceEnding:    "wait for its end, or choose another namespace",
 	BeingDeleted:       "wait for its end; a finalizer or a Pod that uses it may hold it",
 	WebhookUnreachable: "repair the webhook's service, or have the namespace exempted from it",
-	NoDryRun:           "have the webhook declare sideEffects None, or the namespace exempted from it",
 	Throttled:          "try again later",
 	UnknownFields:      "update kandev-podlint: the cluster is newer",
 	Unreachable:        "check the server's address, the network and the proxy settings",

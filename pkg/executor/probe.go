@@ -27,7 +27,7 @@ type ProbeOptions struct {
 	// Identity is whose probe it is, in the ownership labels. Its instance ID, name and namespace are the probe's own to
 	// set, and parts that are empty are called "probe".
 	Identity compose.Identity
-	// WithoutPod leaves out everything that creates an object.
+	// WithoutPod leaves out every step that needs an object to be created.
 	WithoutPod bool
 	// StartTimeout bounds the wait for the Pod to run; DefaultStartTimeout when zero.
 	StartTimeout time.Duration
@@ -94,9 +94,10 @@ func (c *Client) Probe(ctx context.Context, o ProbeOptions) (ProbeReport, error)
 	if err != nil {
 		return ProbeReport{}, err
 	}
-	if p.reach(ctx) {
-		p.permissions(ctx)
-		p.admission(ctx)
+	p.reach(ctx)
+	p.permissions(ctx)
+	p.admission(ctx)
+	if !o.WithoutPod {
 		p.disposable(ctx)
 	}
 	p.report.Interrupted = ctx.Err() != nil

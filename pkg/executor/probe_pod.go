@@ -92,9 +92,6 @@ func (p *probe) disposable(ctx context.Context) {
 
 // withoutPod says why there will be no Pod, "" where there will.
 func (p *probe) withoutPod() string {
-	if p.options.WithoutPod {
-		return "left out"
-	}
 	if p.barred != "" {
 		return p.barred
 	}

@@ -16,25 +16,28 @@ import (
 // The versions of Kubernetes, by minor version, that this package is tested with.
 const oldestTested, newestTested = 34, 37
 
-// reach makes the steps about contact. It reports whether there is any.
-func (p *probe) reach(ctx context.Context) bool {
+// reach makes the steps about contact.
+func (p *probe) reach(ctx context.Context) {
 	var info version.Info
-	return p.step(ctx, "connection", "reach "+p.client.Host(), func(ctx context.Context, o *outcome) (err error) {
+	p.step(ctx, "connection", "reach "+p.client.Host(), func(ctx context.Context, o *outcome) (err error) {
 		o.message = "reached " + p.client.Host()
 		info, err = p.client.version(ctx)
 		return err
-	}) && p.step(ctx, "authentication", "ask who this is", func(ctx context.Context, o *outcome) (err error) {
+	})
+	p.step(ctx, "authentication", "ask who this is", func(ctx context.Context, o *outcome) (err error) {
 		p.report.User, err = p.client.whoAmI(ctx)
 		o.message = "known as " + p.report.User
 		return err
-	}) && p.step(ctx, "version", "compare versions", func(_ context.Context, o *outcome) error {
+	})
+	p.step(ctx, "version", "compare versions", func(_ context.Context, o *outcome) error {
 		p.report.Version = info.GitVersion
 		o.message = "Kubernetes " + info.GitVersion
 		if minor := minorOf(info); minor < oldestTested || minor > newestTested {
 			o.details = []string{fmt.Sprintf("tested with Kubernetes 1.%d to 1.%d", oldestTested, newestTested)}
 		}
 		return nil
-	}) && p.namespace(ctx)
+	})
+	p.namespace(ctx)
 }
 
 // version asks for the API server's version, which needs no permission.
@@ -42,12 +45,15 @@ func (c *Client) version(ctx context.Context) (version.Info, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	var info version.Info
-	data, err := c.rest.Get().AbsPath("/version").Do(ctx).Raw()
-	if err = classify(err); reasonOf(err) == Unauthenticated || reasonOf(err) == Forbidden {
+	result := c.rest.Get().AbsPath("/version").Do(ctx)
+	if err := classify(result.Error()); reasonOf(err) == Forbidden {
 		return info, nil // reached, which is all that was asked
-	}
-	if err != nil {
+	} else if err != nil {
 		return info, err
+	}
+	data, err := result.Raw()
+	if err != nil {
+		return info, classify(err)
 	}
 	if err := json.Unmarshal(data, &info); err != nil || info.GitVersion == "" {
 		return info, &Error{Reason: Unreachable, Message: "what answers there is no Kubernetes API server", cause: err}
@@ -63,23 +69,26 @@ func minorOf(info version.Info) (minor int) {
 
 // namespace makes the step about the namespace. To read it is no permission that the executor needs: where it is missing,
 // admission's answer tells.
-func (p *probe) namespace(ctx context.Context) bool {
+func (p *probe) namespace(ctx context.Context) {
 	name := p.options.Namespace
-	ns, err := p.client.getNamespace(ctx, name)
-	if reasonOf(err) == Forbidden {
-		p.skip("namespace", fmt.Sprintf("may not read namespace %s; its admission shows whether it exists", name))
-		return true
-	}
-	return p.step(ctx, "namespace", "read namespace "+name, func(_ context.Context, o *outcome) error {
-		o.message = fmt.Sprintf("namespace %s exists", name)
-		if level := ns.Labels[podSecurityLabel]; level != "" {
-			o.message += fmt.Sprintf(", Pod Security level %s", level)
-		}
+	s, err := p.try(ctx, "namespace", "read namespace "+name, func(ctx context.Context, o *outcome) error {
+		ns, err := p.client.getNamespace(ctx, name)
 		if err == nil && ns.DeletionTimestamp != nil {
 			err = &Error{Reason: NamespaceEnding, Subject: name, Message: fmt.Sprintf("namespace %s is terminating", name)}
 		}
+		o.message = fmt.Sprintf("namespace %s exists", name)
+		if level := ns.Labels[podSecurityLabel]; level != "" {
+			o.message += ", Pod Security level " + level
+		}
 		return err
 	})
+	if reasonOf(err) == Forbidden {
+		s = Step{
+			Key: s.Key, Verdict: Skipped, Milliseconds: s.Milliseconds,
+			Message: fmt.Sprintf("may not read namespace %s; admission shows whether it exists", name),
+		}
+	}
+	p.done(s)
 }
 
 // podSecurityLabel says which Pod Security level a namespace enforces (k8s.io/pod-security-admission api).
@@ -184,7 +193,7 @@ func (p *probe) judgePod(requested, admitted *corev1.Pod, phase admission.Phase,
 func judge(r admission.Report, o *outcome) error {
 	if r.Compatible {
 		if n := len(r.Accepted); n > 0 {
-			o.message += fmt.Sprintf(", with %d changes that are none of Kandev's business", n)
+			o.message += fmt.Sprintf(" with accepted changes (%d)", n)
 		}
 		return nil
 	}

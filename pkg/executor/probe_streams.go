@@ -184,9 +184,9 @@ func (p *probe) forwardRoundTrip(ctx context.Context, pod *created, t Transport,
 func (p *probe) logs(ctx context.Context, pod *created, o *outcome) error {
 	ctx, cancel := p.client.bounded(ctx)
 	defer cancel()
-	_, err := p.client.rest.Get().Namespace(p.options.Namespace).Resource(podResource).Name(pod.admitted.GetName()).SubResource("log").
+	err := p.client.rest.Get().Namespace(p.options.Namespace).Resource(podResource).Name(pod.admitted.GetName()).SubResource("log").
 		VersionedParams(&corev1.PodLogOptions{Container: p.options.Profile.MainContainer, LimitBytes: new(int64(1024))}, parameters()).
-		Do(ctx).Raw()
+		Do(ctx).Error()
 	o.message = "the log can be read"
 	return classify(err)
 }

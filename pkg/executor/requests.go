@@ -62,7 +62,11 @@ func (c *Client) get(ctx context.Context, resource, namespace, name string, into
 func (c *Client) strictly(ctx context.Context, into object, r *rest.Request) error {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
-	data, err := r.Do(ctx).Raw()
+	result := r.Do(ctx)
+	if err := result.Error(); err != nil { // Raw knows no more of it than the status code
+		return classify(err)
+	}
+	data, err := result.Raw()
 	if err != nil {
 		return classify(err)
 	}

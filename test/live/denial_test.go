@@ -131,7 +131,6 @@ func quota(t *testing.T, client kubernetes.Interface, ns string, hard corev1.Res
 	if _, err := client.CoreV1().ResourceQuotas(ns).UpdateStatus(t.Context(), q, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	webhook.Await(t, client, ns, func(err error) bool { return err != nil })
 }
 
 func limitRange(t *testing.T, client kubernetes.Interface, ns string) {
@@ -145,7 +144,6 @@ func limitRange(t *testing.T, client kubernetes.Interface, ns string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhook.Await(t, client, ns, func(err error) bool { return err != nil })
 }
 
 // policy makes a ValidatingAdmissionPolicy that refuses the Pods of a namespace, and waits until it does.

@@ -171,3 +171,15 @@ template:
     - name: kandev-agent
       image: registry.example/agent:1
 `
+
+// eventually looks at a condition until it holds, which may take a while on a busy machine.
+func eventually(t *testing.T, otherwise string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatal(otherwise)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

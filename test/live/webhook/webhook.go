@@ -173,14 +173,13 @@ func Await(t *testing.T, client kubernetes.Interface, ns string, wanted func(err
 	defer tick.Stop()
 	for {
 		_, err := client.CoreV1().Pods(ns).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if ctx.Err() != nil {
+			t.Fatalf("not in force within a minute: %v", err)
+		}
 		if wanted(err) {
 			return
 		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not in force within a minute: %v", err)
-		case <-tick.C:
-		}
+		<-tick.C
 	}
 }
 

@@ -31,7 +31,7 @@ func addClusterFlags(c *cobra.Command) *clusterFlags {
 	flags.StringVarP(&f.overrides.Context.Namespace, "namespace", "n", "", "`NAMESPACE` (default the context's)")
 	flags.StringVar(&f.overrides.AuthInfo.Impersonate, "as", "", "`USER` to impersonate")
 	flags.StringArrayVar(&f.overrides.AuthInfo.ImpersonateGroups, "as-group", nil, "`GROUP` to impersonate, repeatable")
-	flags.StringVar(&f.overrides.Timeout, "request-timeout", "", fmt.Sprintf("bound of one request, such as 10s (default %s)", executor.DefaultRequestTimeout))
+	flags.StringVar(&f.overrides.Timeout, "request-timeout", "", fmt.Sprintf("`TIME` that one request may take, such as 10s (default %s)", executor.DefaultRequestTimeout))
 	return f
 }
 

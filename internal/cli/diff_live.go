@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,17 +69,18 @@ func (d *diffCommand) tryObjects(ctx context.Context, client *executor.Client, o
 
 // getObjects gets the Pod of --pod, and the claim that the requested one names.
 func (d *diffCommand) getObjects(ctx context.Context, requested *objects) (*objects, error) {
+	before, name, qualified := strings.Cut(d.pod, "/")
+	if !qualified {
+		before, name = "", before
+	}
+	if name == "" || qualified && before == "" || strings.Contains(name, "/") {
+		return nil, errors.New("--pod takes NAME or NAMESPACE/NAME")
+	}
 	client, namespace, err := d.cluster.connect()
 	if err != nil {
 		return nil, err
 	}
-	name := d.pod
-	if before, after, ok := strings.Cut(d.pod, "/"); ok {
-		namespace, name = before, after
-	}
-	if namespace == "" || name == "" || strings.Contains(name, "/") {
-		return nil, errors.New("--pod takes NAME or NAMESPACE/NAME")
-	}
+	namespace = cmp.Or(before, namespace)
 	o := &objects{}
 	if o.pod, err = client.GetPod(ctx, namespace, name); err != nil {
 		return nil, clusterError(err)

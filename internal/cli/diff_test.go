@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestDiff(t *testing.T) {
 		"profile.yaml": "main_container: other\n", "empty.yaml": "",
 	})
 	t.Chdir(dir)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "empty.yaml"))
 	for _, c := range []struct {
 		requested, admitted, args string
 		code                      int
@@ -64,7 +66,18 @@ func TestDiff(t *testing.T) {
 		{"nowhere", "pod.yaml", "", 2, "open nowhere: no such file or directory"},
 		{"pod.yaml", "nowhere", "", 2, "open nowhere: no such file or directory"},
 		{"-", "-", "", 2, "standard input can be only one of the two"},
-		{"", "pod.yaml", "", 2, "both --requested FILE and --admitted FILE are needed"},
+		{"", "pod.yaml", "", 2, "--requested FILE is needed, and --admitted FILE or --pod NAME; or TEMPLATE with --live"},
+		{"pod.yaml", "", "", 2, "--requested FILE is needed, and --admitted FILE or --pod NAME; or TEMPLATE with --live"},
+		{"pod.yaml", "pod.yaml", "--pod a", 2, "the admitted Pod is either --pod or --admitted"},
+		{"pod.yaml", "pod.yaml", "template.yaml", 2, "a TEMPLATE is compared with --live"},
+		{"pod.yaml", "pod.yaml", "--live template.yaml", 2, "--live takes a TEMPLATE, and none of --requested, --admitted and --pod"},
+		{"", "", "--live", 2, "--live takes a TEMPLATE, and none of --requested, --admitted and --pod"},
+		{"", "", "--live nowhere.yaml", 2, "nowhere.yaml"},
+		{"", "", "a b", 2, "kandev-podlint diff takes at most 1 TEMPLATE, not 2"},
+		{"pod.yaml", "", "--pod a/b/c", 2, "--pod takes NAME or NAMESPACE/NAME"},
+		{"pod.yaml", "", "--pod a --kubeconfig nowhere", 2, "nowhere: no such file or directory"},
+		{"pod.yaml", "", "--pod a --context nowhere", 2, "kubeconfig: "},
+		{"pod.yaml", "", "--pod a", 2, "there is no kubeconfig and no service account of a Pod"},
 		{"pod.yaml", "pod.yaml", "--profile profile.yaml", 2, `pod.yaml has no container "other": name the agent's with --main-container`},
 		{"pod.yaml", "pod.yaml", "--profile profile.yaml --main-container kandev-agent", 0, "✓ compatible"},
 		{"pod.yaml", "pod.yaml", "--profile nowhere", 2, "--profile: open nowhere"},

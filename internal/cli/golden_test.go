@@ -27,6 +27,7 @@ func TestGolden(t *testing.T) {
 		{"lint-help", "lint --help"},
 		{"render-help", "render --help"},
 		{"diff-help", "diff --help"},
+		{"probe-help", "probe --help"},
 		{"rules-help", "rules --help"},
 		{"policy-test-help", "policy test --help"},
 		{"lint-templates", "lint templates"},

@@ -41,7 +41,7 @@ Pod is deleted and waited for, also after an interrupt. With --no-pod nothing is
 	p.cluster = addClusterFlags(c)
 	f := c.Flags()
 	f.BoolVar(&p.options.WithoutPod, "no-pod", false, "leave out everything that creates an object")
-	f.DurationVar(&p.options.StartTimeout, "start-timeout", executor.DefaultStartTimeout, "how long the Pod may take to run")
+	f.DurationVar(&p.options.StartTimeout, "start-timeout", executor.DefaultStartTimeout, "`TIME` that the Pod may take to run")
 	return c
 }
 
@@ -137,6 +137,10 @@ func newStatusLine(w io.Writer) *statusLine {
 	if !ok {
 		return &statusLine{}
 	}
+	return terminalLine(w, width)
+}
+
+func terminalLine(w io.Writer, width int) *statusLine {
 	return &statusLine{w: bufio.NewWriter(w), width: width}
 }
 
@@ -145,13 +149,16 @@ func (s *statusLine) show(text string) {
 		return
 	}
 	text = printable(text)
-	if runes := []rune(text); s.width > 4 && len(runes) > s.width-4 {
-		text = string(runes[:s.width-4])
+	if runes, room := []rune(text), s.width-len(waitingMark)-1; room > 0 && len(runes) > room {
+		text = string(runes[:room])
 	}
-	fmt.Fprintf(s.w, "%s ...", text)
+	fmt.Fprint(s.w, text, waitingMark)
 	_ = s.w.Flush()
 	s.shown = true
 }
+
+// waitingMark ends a line about something that goes on.
+const waitingMark = " ..."
 
 // clear takes the line away.
 func (s *statusLine) clear() {

@@ -17,6 +17,7 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/admission"
 	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/compose/finding"
+	"github.com/kandev/kandev-podlint/pkg/executor"
 )
 
 const diffSchema = "../../docs/schema/diff.schema.json"
@@ -42,24 +43,24 @@ func diffPod(t testing.TB) *corev1.Pod {
 }
 
 // diffReports are the reports that the golden files show.
-func diffReports(t testing.TB) map[string]admission.Report {
+func diffReports(t testing.TB) map[string]report.Comparison {
 	t.Helper()
 	requested := diffPod(t)
-	compared := func(change func(*corev1.Pod)) admission.Report {
+	compared := func(change func(*corev1.Pod)) report.Comparison {
 		admitted := requested.DeepCopy()
 		change(admitted)
 		r, err := admission.ComparePod(requested, admitted, admission.Options{Warnings: privilegedContainers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r
+		return report.Comparison{Report: r}
 	}
 	mesh := func(p *corev1.Pod) {
 		p.Spec.Containers = append([]corev1.Container{{Name: "istio-proxy", Image: "proxy:1", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}, p.Spec.Containers...)
 		p.Labels["security.istio.io/tlsMode"] = "istio"
 		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
 	}
-	return map[string]admission.Report{
+	return map[string]report.Comparison{
 		"same": compared(func(*corev1.Pod) {}),
 		"mesh": compared(mesh),
 		"violations": compared(func(p *corev1.Pod) {
@@ -70,10 +71,43 @@ func diffReports(t testing.TB) map[string]admission.Report {
 			p.Spec.Containers[1].Command = append(p.Spec.Containers[1].Command, "--extra", strings.Repeat("long ", 60))
 			p.Finalizers = []string{"kueue.x-k8s.io/managed"}
 		}),
-		"claim": admission.ComparePVC(&corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{
+		"claim": {Report: admission.ComparePVC(&corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{
 			Spec: corev1.PersistentVolumeClaimSpec{VolumeAttributesClassName: new("gold"), VolumeName: "pv-1"},
-		}, admission.Options{}),
+		}, admission.Options{})},
+		"warned":  warned(compared(func(*corev1.Pod) {})),
+		"refused": refused(t),
 		"hostile": hostileReport("\x1b[2Jred\n::error::x ##[group]\u202e"),
+	}
+}
+
+// warned is a comparison that came with a warning of the API server.
+func warned(c report.Comparison) report.Comparison {
+	c.Warnings = []string{`would violate PodSecurity "restricted:latest": runAsNonRoot != true`}
+	return c
+}
+
+// refused is a Pod that was refused beside a claim that was not.
+func refused(t testing.TB) report.Comparison {
+	t.Helper()
+	c := warned(report.Comparison{Report: admission.ComparePVC(&corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{
+		Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-1"},
+	}, admission.Options{})})
+	if err := c.Refuse("Pod", &executor.Error{
+		Reason: executor.InvalidObject, Message: `Pod "kandev-1" is invalid: spec.containers[0].image: Required value`,
+		Fields: []executor.FieldError{{Field: "spec.containers[0].image", Message: "Required value"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return c.Complete()
+}
+
+// TestRefuse: what is no refusal stays an error.
+func TestRefuse(t *testing.T) {
+	var c report.Comparison
+	for _, err := range []error{errClosed, &executor.Error{Reason: executor.Unreachable}, nil} {
+		if got := c.Refuse("Pod", err); !errors.Is(got, err) || len(c.Refusals) > 0 {
+			t.Errorf("%v: %v, %v", err, got, c.Refusals)
+		}
 	}
 }
 
@@ -91,17 +125,20 @@ func privilegedContainers(p *corev1.Pod) ([]finding.Finding, error) {
 }
 
 // hostileReport has one text in every place that an admitted object reaches.
-func hostileReport(s string) admission.Report {
-	return admission.Report{
+func hostileReport(s string) report.Comparison {
+	r := admission.Report{
 		SchemaVersion: 1,
 		Grants:        []admission.Grant{{Container: s, Requested: compose.GrantNone, Admitted: admission.GrantInvalid, Verdict: admission.GrantAdded}},
 		Violations:    []admission.Violation{{Rule: "owned-volume", Path: s, Message: s, Requested: s, Admitted: strings.Repeat(s+"\n", 12)}},
 		Escalations:   []finding.Finding{{Rule: "privileged", Severity: finding.Warning, Source: finding.Policy, Message: s, Container: s}},
 		Accepted:      []admission.Change{{Path: s, Kind: admission.Added}, {Path: s, Kind: admission.Removed}, {Path: s, Kind: admission.Changed}},
 	}
+	return report.Comparison{Report: r, Warnings: []string{s}, Refusals: []report.Refusal{{
+		Object: "Pod", Reason: executor.WebhookDenied, Subject: s, Message: s, Remedy: s, Fields: []executor.FieldError{{Field: s, Message: s}},
+	}}}
 }
 
-func diffOutput(t testing.TB, format string, r admission.Report, o report.DiffOptions) string {
+func diffOutput(t testing.TB, format string, r report.Comparison, o report.DiffOptions) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := report.Diff(&b, format, r, o); err != nil {
@@ -177,6 +214,11 @@ func TestDiffSchemaRefusesWrongOutput(t *testing.T) {
 		"a rule of other shape":   func(doc map[string]any) { first(doc, "violations")["rule"] = "No Kebab" },
 		"an unknown severity":     func(doc map[string]any) { first(doc, "escalations")["severity"] = "fatal" },
 		"an unknown kind":         func(doc map[string]any) { first(doc, "accepted")["kind"] = "moved" },
+		"an unknown refusal": func(doc map[string]any) {
+			doc["refusals"] = []any{map[string]any{"object": "Pod", "reason": "mood", "message": "x"}}
+		},
+		"a refusal of nothing": func(doc map[string]any) { doc["refusals"] = []any{} },
+		"a warning of no text": func(doc map[string]any) { doc["warnings"] = []any{1} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var doc map[string]any
@@ -196,7 +238,7 @@ func TestDiffSchemaRefusesWrongOutput(t *testing.T) {
 }
 
 func TestDiffUnknownFormat(t *testing.T) {
-	err := report.Diff(&bytes.Buffer{}, "sarif", admission.Report{}, report.DiffOptions{})
+	err := report.Diff(&bytes.Buffer{}, "sarif", report.Comparison{}, report.DiffOptions{})
 	if err == nil || !strings.Contains(err.Error(), "text, json, yaml") {
 		t.Error(err)
 	}
@@ -210,7 +252,7 @@ func (closedWriter) Write([]byte) (int, error) { return 0, errClosed }
 
 func TestDiffReturnsTheWritersError(t *testing.T) {
 	for _, format := range report.DiffFormats() {
-		if err := report.Diff(closedWriter{}, format, admission.Report{}, report.DiffOptions{}); !errors.Is(err, errClosed) {
+		if err := report.Diff(closedWriter{}, format, report.Comparison{}, report.DiffOptions{}); !errors.Is(err, errClosed) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}

@@ -29,6 +29,9 @@ type object interface {
 // create sends one create request, and only one: client-go would send it again after an answer with Retry-After, and the
 // second could meet what the first made. Fields that the server does not know are an error, not dropped.
 func (c *Client) create(ctx context.Context, resource string, o, into object, dryRun bool) error {
+	if o.GetNamespace() == "" {
+		return &Error{Reason: Unconfigured, Message: "the object is in no namespace"}
+	}
 	options := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -157,6 +158,9 @@ func (o *opening) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeoutCause(o.ctx, o.timeout, errRequestTimeout)
 	defer cancel()
 	answer, err := within(ctx, func() (*http.Response, error) { return o.rt.RoundTrip(r.WithContext(ctx)) }, o.late)
+	if errors.Is(err, os.ErrDeadlineExceeded) { // of the connection, a moment before the context's own
+		err = errRequestTimeout
+	}
 	if err != nil {
 		o.failure.Store(broken(err))
 	}

@@ -6,6 +6,7 @@
 //     repository. What follows, up to the next such line, is what the command prints on both streams, byte for byte. An exit
 //     status other than 0 is stated by a last line "# exit N". A line of three dots stands for any lines left out.
 //     There is no shell: pipes and redirections belong in sh blocks, which are not run.
+//   - A block "```console cluster" is run likewise, by test/live, against a real cluster.
 //   - A block "```yaml FILE" shows the whole of a file of the repository.
 //   - A block "```yaml .kandev-podlint.yaml" is an example configuration: it loads and meets the schema.
 //   - A link to a file of the repository leads to a file that is there, and its anchor to a heading.

@@ -14,7 +14,7 @@ var (
 // TestUsage demands that the usage speaks of every command and of each of its flags.
 func TestUsage(t *testing.T) {
 	usage := read(t, "docs/usage.md")
-	shared := section(t, usage, "Flags of the profile") + section(t, usage, "Flags of the output")
+	shared := section(t, usage, "Flags of the profile") + section(t, usage, "Flags of the cluster") + section(t, usage, "Flags of the output")
 	for _, name := range commands(t) {
 		title := name
 		if name == "version" {

@@ -8,3 +8,5 @@
 //
 // Nothing of the package keeps, logs or returns a credential.
 package executor
+
+//go:generate go test . -run TestManifests -update

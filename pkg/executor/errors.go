@@ -166,7 +166,7 @@ var remedies = map[Reason]string{
 	StreamRefused:      "let the proxy or load balancer pass WebSocket upgrades to the API server",
 	StreamBroken:       "look for a proxy or load balancer with short timeouts between here and the API server",
 	MissingTools:       "use an image that has these tools",
-	NotWritable:        "set fsGroup or runAsUser in the template so that the main container's user may write there",
+	NotWritable:        "set fsGroup in the template, and use a storage class whose volumes honour it",
 	StillThere:         "look for a finalizer on it, or a node that does not answer",
 }
 

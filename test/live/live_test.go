@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if started.cluster != nil {
-		if err := started.cluster.Close(); err != nil {
+	for _, shared := range []*sharedCluster{&apiServer, &wholeNode} {
+		if err := shared.close(); err != nil {
 			fmt.Fprintln(os.Stderr, "ending the cluster:", err)
 			code = 1
 		}
@@ -38,25 +38,55 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// started is the API server that the tests share; each has namespaces of its own.
-var started struct {
-	sync.Once
+// sharedCluster is a cluster that tests share; each has namespaces of its own.
+type sharedCluster struct {
+	options cluster.Options
+	once    sync.Once
 	cluster *cluster.Cluster
 	err     error
 }
 
-func api(t *testing.T) *cluster.Cluster {
+var (
+	apiServer = sharedCluster{options: cluster.Options{Version: version()}}
+	wholeNode = sharedCluster{options: cluster.Options{Node: true}}
+)
+
+func (s *sharedCluster) start(t *testing.T) *cluster.Cluster {
 	t.Helper()
-	started.Do(func() {
-		started.cluster, started.err = cluster.New(context.Background(), cluster.Options{Version: version(), Logf: t.Logf})
+	s.once.Do(func() {
+		options := s.options
+		options.Logf = t.Logf
+		s.cluster, s.err = cluster.New(context.Background(), options)
 	})
-	if started.err != nil {
-		t.Fatal(started.err)
+	if s.err != nil {
+		t.Fatal(s.err)
 	}
-	return started.cluster
+	return s.cluster
 }
 
-// version is the Kubernetes version to test with, by minor version: of LIVE_KUBE_VERSION, or of the node.
+func (s *sharedCluster) close() error {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.Close()
+}
+
+// api returns an API server without a node.
+func api(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	return apiServer.start(t)
+}
+
+// node returns a cluster that runs Pods.
+func node(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a node needs root")
+	}
+	return wholeNode.start(t)
+}
+
+// version is the Kubernetes version of the API server, by minor version: that of LIVE_KUBE_VERSION, or of the node.
 func version() string {
 	if v := os.Getenv("LIVE_KUBE_VERSION"); v != "" {
 		return v

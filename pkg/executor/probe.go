@@ -207,6 +207,8 @@ func (p *probe) barAfter(ctx context.Context, err error) {
 		p.bar(interrupted)
 	case reasonOf(err) == Unreachable, reasonOf(err) == Unauthenticated, reasonOf(err) == Ambiguous, reasonOf(err) == NoNamespace:
 		p.bar("not asked, after the failure above")
+	case reasonOf(err) == Crashed, reasonOf(err) == Vanished, reasonOf(err) == Evicted:
+		p.bar("the Pod does not run")
 	}
 }
 

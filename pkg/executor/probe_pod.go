@@ -11,6 +11,7 @@ import (
 
 	"github.com/kandev/kandev-podlint/pkg/admission"
 	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 )
 
 const (
@@ -22,8 +23,12 @@ const (
 	patience = 15 * time.Second
 )
 
+// waitsForUpload is a shell command that succeeds once the start script has found what it needs and waits for the upload. Where the
+// image has no mkfifo the script leaves no trace of it.
+const waitsForUpload = "[ -p " + bootstrap.WakePath + " ] || ! command -v mkfifo >/dev/null"
+
 // probeTemplate reduces a template to what the probe's Pod needs: the main container as it is, without companions, without
-// what else is run in it, and without host ports, which a session may hold.
+// what else is run in it, and without host ports, which a session may hold. It is ready when the start script waits.
 func probeTemplate(t *corev1.PodTemplateSpec, main string) *corev1.PodTemplateSpec {
 	t = t.DeepCopy()
 	s := &t.Spec
@@ -33,7 +38,11 @@ func probeTemplate(t *corev1.PodTemplateSpec, main string) *corev1.PodTemplateSp
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		c.Ports, c.Lifecycle = nil, nil
-		c.LivenessProbe, c.ReadinessProbe, c.StartupProbe = nil, nil, nil
+		c.LivenessProbe, c.StartupProbe = nil, nil
+		c.ReadinessProbe = &corev1.Probe{
+			ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/bin/sh", "-c", waitsForUpload}}},
+			PeriodSeconds: 1, TimeoutSeconds: probeGrace,
+		}
 		c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // says why the start script ended
 		for _, m := range c.VolumeMounts {
 			used[m.Name] = true
@@ -166,7 +175,7 @@ func (p *probe) start(ctx context.Context, pod *created, o *outcome) error {
 	err := follow(giveUp, p.client, placeOf(podResource, pod.admitted), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
 		running, fault := inspect(current, p.options.Profile.MainContainer)
 		switch {
-		case running:
+		case running && isReady(current, p.options.Profile.MainContainer):
 			o.message = fmt.Sprintf("container %s runs on node %s", p.options.Profile.MainContainer, current.Spec.NodeName)
 			return true, nil
 		case fault == nil:
@@ -196,6 +205,11 @@ func (p *probe) start(ctx context.Context, pod *created, o *outcome) error {
 	return err
 }
 
+// isReady reports whether a container passes its readiness probe.
+func isReady(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container && s.Ready })
+}
+
 // errNotStarted is the cause of a wait that ended without a running container.
 var errNotStarted = errors.New("not running in time")
 
@@ -211,6 +225,9 @@ func (p *probe) notStarted(ctx context.Context, pod *created, last *Error) error
 	}
 	if last != nil {
 		return last
+	}
+	if _, err := p.client.GetPod(ctx, p.options.Namespace, pod.admitted.GetName()); transient(err) {
+		return err // nothing was heard of the Pod because nothing was heard at all
 	}
 	said := p.client.lastWarning(ctx, p.options.Namespace, pod.admitted.GetUID())
 	if said == "" {

@@ -94,10 +94,7 @@ func TestDiffOfPod(t *testing.T) {
 	file := template(t, "")
 	rendered := run(t, c.Kubeconfig(), "render", "--workspace-mode", "empty_dir", file)
 	requested := write(t, "requested.yaml", rendered.out)
-	pod := &corev1.Pod{}
-	if err := yaml.UnmarshalStrict([]byte(rendered.out), pod); err != nil {
-		t.Fatal(err)
-	}
+	pod := decodePod(t, rendered.out)
 	compose.SetNonce(pod, compose.NewNonce())
 	pod, err := client.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
@@ -119,4 +116,13 @@ func TestDiffOfPod(t *testing.T) {
 	if r := run(t, c.Kubeconfig(), "diff", "--requested", requested, "--pod", "nowhere", "-n", ns); r.code != 3 || !strings.Contains(r.err, `pods "nowhere" not found`) {
 		t.Errorf("%s", r)
 	}
+}
+
+func decodePod(t *testing.T, text string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict([]byte(text), pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
 }

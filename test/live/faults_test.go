@@ -114,6 +114,9 @@ func judgeFault(t *testing.T, report executor.ProbeReport, step string, fault fa
 	if goesOn := step == "pod-delete" || step == "pod-create" || step == "pod-start"; heldUp && !goesOn && s.Verdict != executor.Fail {
 		t.Errorf("a %s was not noticed: %+v", fault, s)
 	}
+	if sends := step == "exec-websocket" || step == "exec-spdy"; fault == faultproxy.Sever && (s.Verdict == executor.Fail) != sends {
+		t.Errorf("severed: %+v", s)
+	}
 	if last := report.Steps[len(report.Steps)-1]; last.Key != "pod-delete" || last.Verdict == executor.Fail {
 		t.Errorf("%+v", last)
 	}

@@ -96,7 +96,9 @@ func version() string {
 
 func clientset(t *testing.T, c *cluster.Cluster) *kubernetes.Clientset {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(c.Config())
+	config := c.Config()
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kandev/kandev-podlint/pkg/executor"
+	"github.com/kandev/kandev-podlint/test/cluster"
 )
 
 // identity is what a manifest of k8s/rbac makes.
@@ -47,11 +48,11 @@ func manifest(t *testing.T, mode string) identity {
 }
 
 // create creates the identity with its sessions in a namespace of the test's, and returns a kubeconfig of it.
-func (id identity) create(t *testing.T, client kubernetes.Interface, base, sessions string) string {
+func (id identity) create(t *testing.T, c *cluster.Cluster, client kubernetes.Interface, sessions string) string {
 	t.Helper()
 	id.account.Namespace = sessions + "-system"
 	id.role.Namespace, id.binding.Namespace, id.binding.Subjects[0].Namespace = sessions, sessions, id.account.Namespace
-	if err := api(t).CreateNamespace(t.Context(), id.account.Namespace, nil); err != nil {
+	if err := c.CreateNamespace(t.Context(), id.account.Namespace, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.CoreV1().ServiceAccounts(id.account.Namespace).Create(t.Context(), &id.account, metav1.CreateOptions{}); err != nil {
@@ -67,7 +68,7 @@ func (id identity) create(t *testing.T, client kubernetes.Interface, base, sessi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return changed(t, base, func(k *clientcmdapi.Config) {
+	return changed(t, c.Kubeconfig(), func(k *clientcmdapi.Config) {
 		*k.AuthInfos[k.Contexts[k.CurrentContext].AuthInfo] = clientcmdapi.AuthInfo{Token: token.Status.Token}
 	})
 }
@@ -113,7 +114,7 @@ func TestLeastPrivilege(t *testing.T) {
 			ns := namespace(t, c, nil)
 			existing(t, client, ns)
 			id := manifest(t, mode)
-			kubeconfig := id.create(t, client, c.Kubeconfig(), ns)
+			kubeconfig := id.create(t, c, client, ns)
 			args := append([]string{"probe", "--no-pod", "--format", "json", "-n", ns, template(t, "")}, args...)
 			r := run(t, kubeconfig, args...)
 			report := probeReport(t, r)

@@ -18,10 +18,14 @@ const (
 	Refuse Fault = "refuse" // every connection is reset, and new ones are refused
 	Stall  Fault = "stall"  // nothing goes either way; it goes on at Heal
 	Mute   Fault = "mute"   // what the server sends is lost, and its connections are reset at Heal
+	Sever  Fault = "sever"  // a connection is reset once the client has sent severAfter bytes over it
 )
 
+// severAfter is less than a probe's exec sends, and more than anything else that it does.
+const severAfter = 64 << 10
+
 // Faults lists all of them.
-func Faults() []Fault { return []Fault{Cut, Refuse, Stall, Mute} }
+func Faults() []Fault { return []Fault{Cut, Refuse, Stall, Mute, Sever} }
 
 // Proxy passes connections on to one address.
 type Proxy struct {
@@ -72,7 +76,7 @@ func (p *Proxy) Fail(f Fault) {
 	case Refuse:
 		_ = p.listener.Close()
 		p.reset()
-	case Stall, Mute:
+	case Stall, Mute, Sever:
 	}
 	p.changed.Broadcast()
 }
@@ -93,7 +97,7 @@ func (p *Proxy) Heal(t *testing.T) {
 		go p.accept(listener)
 	case Mute:
 		p.reset()
-	case Cut, Stall:
+	case Cut, Stall, Sever:
 	}
 	p.fault = ""
 	p.changed.Broadcast()
@@ -124,18 +128,23 @@ func (p *Proxy) accept(listener net.Listener) {
 		p.mu.Lock()
 		p.open[client], p.open[server] = struct{}{}, struct{}{}
 		p.mu.Unlock()
-		go p.carry(client, server, Stall)
-		go p.carry(server, client, Stall, Mute)
+		go p.carry(client, server, true, Stall)
+		go p.carry(server, client, false, Stall, Mute)
 	}
 }
 
 // carry copies one direction, which some faults hold up.
-func (p *Proxy) carry(from, to net.Conn, holdUp ...Fault) {
+func (p *Proxy) carry(from, to net.Conn, upward bool, holdUp ...Fault) {
 	defer p.end(from, to)
 	buf := make([]byte, 32<<10)
+	sent := 0
 	for {
 		n, err := from.Read(buf)
+		sent += n
 		if n > 0 {
+			if upward && sent > severAfter && p.is(Sever) {
+				return
+			}
 			p.await(holdUp)
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
@@ -145,6 +154,12 @@ func (p *Proxy) carry(from, to net.Conn, holdUp ...Fault) {
 			return
 		}
 	}
+}
+
+func (p *Proxy) is(f Fault) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault == f
 }
 
 // await waits for the end of the faults that hold a direction up.
@@ -160,6 +175,9 @@ func (p *Proxy) end(conns ...net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range conns {
+		if tcp, ok := c.(*net.TCPConn); ok && p.fault == Sever {
+			_ = tcp.SetLinger(0)
+		}
 		_ = c.Close()
 		delete(p.open, c)
 	}

@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "rewrite what the pages show of a cluste
 var (
 	clusterBlock = regexp.MustCompile("(?ms)^```console cluster\n(.*?)^```$")
 	address      = regexp.MustCompile(`https://127\.0\.0\.1:\d+`)
-	took         = regexp.MustCompile(`\(\d+\.\d s\)`)
+	took         = regexp.MustCompile(` \(\d+\.\d s\)`)
 	probeName    = regexp.MustCompile(`kandev-[0-9a-f]{16}`)
 )
 
 // steady puts words in place of what is another at every run.
 func steady(text string) string {
 	text = address.ReplaceAllString(text, "https://cluster.example:6443")
-	text = took.ReplaceAllString(text, "(1.0 s)")
+	text = took.ReplaceAllString(text, "")
 	return probeName.ReplaceAllString(text, "kandev-0123456789abcdef")
 }
 

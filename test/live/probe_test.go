@@ -7,13 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	reviewv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kandev/kandev-podlint/pkg/executor"
 	"github.com/kandev/kandev-podlint/test/cluster"
@@ -282,18 +285,37 @@ func TestProbeLeavesForeignPodsAlone(t *testing.T) {
 // TestPages holds what the pages show of a cluster against one.
 func TestPages(t *testing.T) {
 	c := node(t)
+	client := clientset(t, c)
 	if err := c.CreateNamespace(t.Context(), "kandev", map[string]string{"pod-security.kubernetes.io/warn": "baseline"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.CreateNamespace(t.Context(), "restricted", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}); err != nil {
 		t.Fatal(err)
 	}
-	tag := c.NodeCommand(t.Context(), "ctr", "--namespace", "k8s.io", "images", "tag", "--force", "docker.io/"+cluster.BusyboxImage, "registry.example/agent:1.4")
+	tag := c.NodeCommand(t.Context(), "ctr", "--namespace", "k8s.io", "images", "tag", cluster.BusyboxImage, "registry.example/agent:1.4")
 	if out, err := tag.CombinedOutput(); err != nil {
-		tag = c.NodeCommand(t.Context(), "ctr", "--namespace", "k8s.io", "images", "tag", "--force", cluster.BusyboxImage, "registry.example/agent:1.4")
-		if out2, err := tag.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s%s", err, out, out2)
+		t.Fatalf("%v: %s", err, out)
+	}
+	lacks(t, client, "alice", "pods/exec", "create")
+	lacks(t, client, "bob", "pods/portforward", "get")
+	replayPages(t, c)
+}
+
+// lacks gives a user of the pages all rights of the executor but one.
+func lacks(t *testing.T, client kubernetes.Interface, user, resource, verb string) {
+	t.Helper()
+	id := manifest(t, "empty_dir")
+	for i, rule := range id.role.Rules {
+		if rule.Resources[0] == resource {
+			id.role.Rules[i].Verbs = slices.DeleteFunc(rule.Verbs, func(v string) bool { return v == verb })
 		}
 	}
-	replayPages(t, c)
+	id.role.Name, id.binding.Name, id.binding.RoleRef.Name = user, user, user
+	id.binding.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user, APIGroup: rbacv1.GroupName}}
+	if _, err := client.RbacV1().Roles(id.role.Namespace).Create(t.Context(), &id.role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.RbacV1().RoleBindings(id.role.Namespace).Create(t.Context(), &id.binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }

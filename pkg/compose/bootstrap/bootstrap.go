@@ -45,10 +45,10 @@ const (
 var source string
 
 // script is source without its comments, as it stands in Pod specs.
-var script = stripComments(source)
+var script = StripComments(source)
 
-// stripComments drops the lines that hold only a comment, and empty lines.
-func stripComments(src string) string {
+// StripComments drops the lines of a shell script that hold only a comment, and empty lines.
+func StripComments(src string) string {
 	lines := slices.DeleteFunc(strings.Split(src, "\n"), func(line string) bool {
 		text := strings.TrimSpace(line)
 		return text == "" || strings.HasPrefix(text, "#")

@@ -1,0 +1,137 @@
+# shellcheck shell=sh
+#
+# Run through pods/exec as `sh -c SCRIPT kandev-receive`, this takes the files of an upload on standard input. $1 is a prefix
+# to all paths, for tests. What it reads:
+#
+#   TOKEN                        the receipt repeats it
+#   text MODE SHA256 SIZE PATH   a file, its bytes in the lines that follow
+#   +BYTES                       with printf's escapes
+#   .
+#   last MODE SHA256 SIZE PATH   likewise, but put in place after every other file; then the bootstrap script is woken
+#   remove PATH
+#   body MODE SHA256 SIZE PATH   a file whose bytes are the rest of the input, through gzip when that was offered
+#   end                          where there is no body
+#
+# Every file is written beside its place, verified there, and only then renamed. The exit statuses are those of package
+# bootstrap. Nothing may be the last command of this shell with its output elsewhere: the runtime would end the stream.
+set -eu
+umask 077
+
+root=${1-}
+count=0
+last=
+
+fail() {
+  printf '%s: %s\n' "$0" "$2" >&2
+  exit "$1"
+}
+
+# place PATH makes sure that the path is within the owned volumes and leads through no symbolic link, and names the file
+# beside it.
+place() {
+  case $1/ in
+  *//* | */./* | */../*) fail 83 "$1 is not in its shortest form" ;;
+  /opt/kandev/?* | /run/kandev/?*) ;;
+  *) fail 83 "$1 is outside the owned volumes" ;;
+  esac
+  at=$1
+  while [ "$at" ]; do
+    [ ! -L "$root$at" ] || fail 84 "$at is a symbolic link"
+    at=${at%/*}
+  done
+  [ ! -d "$root$1" ] || fail 85 "$1 is a directory"
+  beside=$root${1%/*}
+  mkdir -p "$beside" || fail 81 "${1%/*} cannot be made"
+  beside=$beside/.kandev-$token
+}
+
+# verify SHA256 SIZE PATH holds the file beside the path against what was announced.
+verify() {
+  size=$(wc -c <"$beside")
+  [ "$((size))" = "$2" ] || fail 86 "$3 arrived with $((size)) bytes instead of $2"
+  sum=$(sha256sum <"$beside")
+  [ "${sum%% *}" = "$1" ] || fail 87 "$3 arrived with another SHA-256"
+}
+
+# settle MODE SHA256 SIZE PATH puts a file in its place.
+settle() {
+  verify "$2" "$3" "$4"
+  chmod "$1" "$beside"
+  mv -f "$beside" "$root$4"
+  count=$((count + 1))
+}
+
+# lines PATH writes the bytes that follow into the file beside the path.
+lines() {
+  while IFS= read -r line; do
+    case $line in
+    +*) printf '%b' "${line#+}" ;;
+    .) return ;;
+    *) fail 82 "$1: the upload is malformed" ;;
+    esac
+  done >"$beside"
+  fail 86 "$1: the upload was cut off"
+}
+
+# finish puts the last file in place and gives the receipt.
+finish() {
+  if [ "$last" ]; then
+    mv -f "$last" "$root$lastpath"
+    count=$((count + 1))
+    [ ! -p "$root/opt/kandev/wake" ] || echo 1<>"$root/opt/kandev/wake"
+  fi
+  printf 'receipt %s %s\n' "$token" "$count"
+  exit 0
+}
+
+for tool in cat chmod mkdir mv rm sha256sum wc; do
+  command -v "$tool" >/dev/null || fail 80 "the image has no $tool"
+done
+case $(command -v printf) in
+printf) ;;
+*) fail 80 "the shell has no printf of its own" ;;
+esac
+unpack=cat
+if command -v gzip >/dev/null; then
+  unpack='gzip -dc'
+  echo 'kandev-receive 1 gzip'
+else
+  echo 'kandev-receive 1'
+fi
+
+IFS= read -r token || fail 86 'the upload was cut off'
+case $token in
+'' | *[!0123456789abcdef]*) fail 82 'the upload is malformed' ;;
+esac
+trap 'rm -f "$root/opt/kandev/.kandev-$token" "$root/run/kandev/.kandev-$token" "${beside-}" "$last"' EXIT
+
+while IFS=' ' read -r word mode sum size path; do
+  case $word in
+  text)
+    place "$path"
+    lines "$path"
+    settle "$mode" "$sum" "$size" "$path"
+    ;;
+  last)
+    place "$path"
+    beside=$beside-last
+    lines "$path"
+    verify "$sum" "$size" "$path"
+    chmod "$mode" "$beside"
+    last=$beside lastpath=$path
+    ;;
+  remove)
+    place "$mode"
+    rm -f "$root$mode"
+    ;;
+  body)
+    place "$path"
+    $unpack >"$beside" || fail 86 "$path: the upload was cut off"
+    settle "$mode" "$sum" "$size" "$path"
+    finish
+    ;;
+  end) finish ;;
+  *) fail 82 'the upload is malformed' ;;
+  esac
+done
+fail 86 'the upload was cut off'

@@ -1,0 +1,373 @@
+package upload
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
+)
+
+// shells are the shells that an image may have as /bin/sh.
+var shells = map[string][]string{
+	"dash":    {"dash"},
+	"busybox": {"busybox", "sh"},
+	"bash":    {"bash", "--posix"},
+}
+
+// pod is a directory with the owned volumes, and how commands are executed in it.
+type pod struct {
+	root  string
+	shell []string
+	path  string // PATH of the image
+	// spoil, if set, takes the place of the stream to the command.
+	spoil func(io.Reader) io.Reader
+	execs int
+}
+
+// exitError is what an Exec returns for a command that fails.
+type exitError struct{ *exec.ExitError }
+
+func (e exitError) ExitStatus() int { return e.ExitCode() }
+
+func (p *pod) exec(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	p.execs++
+	if !slices.Equal(command[:2], []string{"/bin/sh", "-c"}) {
+		return fmt.Errorf("command %q", command)
+	}
+	if p.spoil != nil {
+		stdin = p.spoil(stdin)
+	}
+	argv := slices.Concat(p.shell, command[1:])
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Stdout, c.Stderr = stdout, stderr
+	c.Env = []string{"PATH=" + p.path, "count=9", "last=x", "root=/nowhere", "token=y"}
+	c.WaitDelay = 10 * time.Second
+	// Not c.Stdin: exec would wait for the reader, which as in pods/exec may outlive the command.
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(in, stdin)
+		_ = in.Close()
+	}()
+	err = c.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exitError{exit}
+	}
+	return err
+}
+
+func eachShell(t *testing.T, test func(t *testing.T, p *pod)) {
+	t.Helper()
+	for name, argv := range shells {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(argv[0]); err != nil {
+				t.Skipf("%s is not installed", argv[0])
+			}
+			t.Parallel()
+			p := &pod{root: t.TempDir(), shell: argv, path: os.Getenv("PATH")}
+			for _, dir := range []string{"/opt/kandev", "/run/kandev"} {
+				if err := os.MkdirAll(p.root+dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test(t, p)
+		})
+	}
+}
+
+func (p *pod) send(t *testing.T, r Request) error {
+	t.Helper()
+	return send(t.Context(), p.exec, r, p.root)
+}
+
+// tree lists what the volumes hold: mode, and content where it is short.
+func (p *pod) tree(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(p.root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		found[strings.TrimPrefix(name, p.root)] = fmt.Sprintf("%o %x", info.Mode().Perm(), NewBlob(content).SHA256())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// want is the tree that files make.
+func want(files ...File) map[string]string {
+	tree := map[string]string{}
+	for _, f := range files {
+		tree[f.Path] = fmt.Sprintf("%o %x", f.Mode, f.Content.SHA256())
+	}
+	return tree
+}
+
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
+}
+
+// session is an upload of every kind of file.
+func session() Request {
+	var all []byte
+	for i := range 256 {
+		all = append(all, byte(i), '\\', byte(i), '%', byte(i), '0')
+	}
+	return Request{
+		Remove: []string{bootstrap.MarkerPath},
+		Files: []File{
+			{bootstrap.AgentPath, 0o755, NewBlob(noise(300_000))},
+			{bootstrap.RuntimeEnvPath, 0o644, NewBlob([]byte("A=1\n"))},
+			{bootstrap.AuthEnvPath, 0o600, NewBlob(all)},
+			{bootstrap.HomePath + "/.config/a file", 0o600, NewBlob(nil)},
+			{bootstrap.HomePath + "/.config/deeper/-n", 0o640, NewBlob([]byte("-n\n\n\n"))},
+			{bootstrap.HomePath + "/edge", 0o600, NewBlob(noise(inlineBytes))},
+			{bootstrap.HomePath + "/large", 0o600, NewBlob(bytes.Repeat([]byte("x\n"), 40_000))},
+		},
+		Last: File{bootstrap.MarkerPath, 0o600, NewBlob([]byte("kandev-start 1\nend\n"))},
+	}
+}
+
+func TestSend(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		r := session()
+		for range 2 { // the second finds everything there already
+			if err := p.send(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want(append(r.Files, r.Last)...), p.tree(t)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		}
+		if p.execs != 4 {
+			t.Errorf("%d execs for two uploads of two large files each", p.execs)
+		}
+	})
+}
+
+// An image without gzip gets the bytes as they are; one without another tool is refused.
+func TestImages(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		if p.shell[0] == "busybox" {
+			t.Skip("busybox runs its own applets whatever PATH holds")
+		}
+		tools := t.TempDir()
+		for _, tool := range bootstrap.Tools() {
+			at, err := exec.LookPath(tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(at, filepath.Join(tools, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.path = tools
+		r := session()
+		if err := p.send(t, r); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want(append(r.Files, r.Last)...), p.tree(t)); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+		if err := os.Remove(filepath.Join(tools, "sha256sum")); err != nil {
+			t.Fatal(err)
+		}
+		rejected(t, p.send(t, r), bootstrap.ExitNoTool, "the image has no sha256sum")
+	})
+}
+
+func rejected(t *testing.T, err error, code int, message string) {
+	t.Helper()
+	got, ok := errors.AsType[*RejectedError](err)
+	if !ok || got.Code != code || got.Message != message {
+		t.Errorf("got %v, want status %d: %s", err, code, message)
+	}
+}
+
+// What is in the way is refused, and nothing has been changed but what came before it.
+func TestRefusedPlaces(t *testing.T) {
+	file := func(path string) Request {
+		return Request{Files: []File{{path, 0o600, NewBlob([]byte("x"))}}}
+	}
+	eachShell(t, func(t *testing.T, p *pod) {
+		outside := t.TempDir()
+		for link, to := range map[string]string{"/run/kandev/home": outside, "/opt/kandev/agentctl": filepath.Join(outside, "agentctl")} {
+			if err := os.Symlink(to, p.root+link); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Mkdir(p.root+"/run/kandev/auth.env", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		rejected(t, p.send(t, file("/run/kandev/home/.netrc")), bootstrap.ExitSymlink, "/run/kandev/home is a symbolic link")
+		rejected(t, p.send(t, file("/opt/kandev/agentctl")), bootstrap.ExitSymlink, "/opt/kandev/agentctl is a symbolic link")
+		rejected(t, p.send(t, Request{Remove: []string{"/opt/kandev/agentctl"}}), bootstrap.ExitSymlink, "/opt/kandev/agentctl is a symbolic link")
+		rejected(t, p.send(t, file("/run/kandev/auth.env")), bootstrap.ExitMissing, "/run/kandev/auth.env is a directory")
+		if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+			t.Errorf("written outside: %v %v", entries, err)
+		}
+		for _, path := range []string{"/etc/passwd", "/opt/kandev", "/opt/kandev/", "/opt/kandev/../x", "/opt/kandev//x", "opt/kandev/x", "/workspace/x", "/opt/kandev/a\nb", "/opt/kandev/a ", ""} {
+			if err := p.send(t, file(path)); err == nil || !strings.Contains(err.Error(), "is not a plain path in the runtime or auth volume") {
+				t.Errorf("%q: %v", path, err)
+			}
+		}
+	})
+}
+
+// The script refuses by itself what Send never asks for.
+func TestScriptChecksPaths(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		for path, message := range map[string]string{
+			"/etc/passwd":         "/etc/passwd is outside the owned volumes",
+			"/opt/kandev/../../x": "/opt/kandev/../../x is not in its shortest form",
+			"/opt/kandev":         "/opt/kandev is outside the owned volumes",
+		} {
+			e := exchange{texts: []File{{path, 0o600, NewBlob([]byte("x"))}}}
+			rejected(t, e.run(t.Context(), p.exec, p.root), bootstrap.ExitPath, message)
+		}
+	})
+}
+
+// However the stream is cut or changed, no file of it is half there, and the error says so.
+func TestSpoiltStreams(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		r := session()
+		var whole bytes.Buffer
+		p.spoil = func(in io.Reader) io.Reader { return io.TeeReader(in, &whole) }
+		r.Files = r.Files[:6] // one exec
+		if err := p.send(t, r); err != nil {
+			t.Fatal(err)
+		}
+		good := want(append(r.Files, r.Last)...)
+		for _, at := range []int{0, 1, 20, 33, 40, 200, 1000, 4000, whole.Len() / 2, whole.Len() - 1} {
+			clear := Request{Remove: []string{bootstrap.AgentPath, bootstrap.MarkerPath}}
+			p.spoil = nil
+			if err := p.send(t, clear); err != nil {
+				t.Fatal(err)
+			}
+			p.spoil = func(in io.Reader) io.Reader { return io.LimitReader(in, int64(at)) }
+			err := p.send(t, r)
+			if err == nil {
+				t.Fatalf("cut at %d: no error", at)
+			}
+			for path, is := range p.tree(t) {
+				if is != good[path] {
+					t.Errorf("cut at %d: %s is %s, want %s", at, path, is, good[path])
+				}
+			}
+			if _, there := p.tree(t)[bootstrap.MarkerPath]; there {
+				t.Errorf("cut at %d: the marker is there", at)
+			}
+		}
+		p.spoil = func(in io.Reader) io.Reader { return &flip{in: in, at: 60_000} }
+		if err := p.send(t, r); err == nil {
+			t.Error("a changed byte went unseen")
+		}
+	})
+}
+
+// flip changes one byte of a stream.
+type flip struct {
+	in     io.Reader
+	at, to int
+}
+
+func (f *flip) Read(b []byte) (int, error) {
+	n, err := f.in.Read(b)
+	if f.to <= f.at && f.at < f.to+n {
+		b[f.at-f.to] ^= 1
+	}
+	f.to += n
+	return n, err
+}
+
+// An exec that ends well without the receipt has proven nothing; a receipt proves it whatever the exec says.
+func TestReceipts(t *testing.T) {
+	r := Request{Files: []File{{bootstrap.AuthEnvPath, 0o600, NewBlob([]byte("x"))}}}
+	answer := func(err error, answers ...string) Exec {
+		return func(_ context.Context, _ []string, stdin io.Reader, stdout, _ io.Writer) error {
+			fmt.Fprintf(stdout, "%s\n", answers[0])
+			sent, _ := io.ReadAll(stdin)
+			token, _, _ := strings.Cut(string(sent), "\n")
+			for _, a := range answers[1:] {
+				fmt.Fprintf(stdout, "%s\n", strings.ReplaceAll(a, "TOKEN", token))
+			}
+			return err
+		}
+	}
+	reset := errors.New("connection reset")
+	for name, c := range map[string]struct {
+		run  Exec
+		want error
+	}{
+		"no receipt":         {answer(nil, greeting), ErrNoReceipt},
+		"a receipt":          {answer(nil, greeting, "receipt TOKEN 1"), nil},
+		"then a reset":       {answer(reset, greeting, "receipt TOKEN 1"), nil},
+		"a reset":            {answer(reset, greeting), reset},
+		"of another request": {answer(nil, greeting, "receipt 0123 1"), ErrNoReceipt},
+		"of other files":     {answer(nil, greeting, "receipt TOKEN 2"), ErrNoReceipt},
+		"another program":    {answer(nil, "hello"), ErrIncompatible},
+		"another version":    {answer(nil, "kandev-receive 2"), ErrIncompatible},
+		"silence":            {func(context.Context, []string, io.Reader, io.Writer, io.Writer) error { return nil }, ErrIncompatible},
+	} {
+		if err := Send(t.Context(), c.run, r); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// Nothing of a content is in the command.
+func TestNoSecretInTheCommand(t *testing.T) {
+	const canary = "canary-5f1d"
+	seen := ""
+	run := func(_ context.Context, command []string, _ io.Reader, _, _ io.Writer) error {
+		seen += strings.Join(command, " ")
+		return nil
+	}
+	_ = Send(t.Context(), run, Request{Files: []File{{bootstrap.AuthEnvPath, 0o600, NewBlob([]byte(canary))}}})
+	if seen == "" || strings.Contains(seen, canary) {
+		t.Errorf("command: %s", seen)
+	}
+}
+
+// The script is clean in a checker's eyes, and holds only one way to say a thing.
+func TestShellcheck(t *testing.T) {
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not installed")
+	}
+	if out, err := exec.Command("shellcheck", "--severity=style", "receive.sh").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -91,7 +91,7 @@ case $(command -v printf) in
 printf) ;;
 *) fail 80 "the shell has no printf of its own" ;;
 esac
-unpack=cat
+unpack='cat'
 if command -v gzip >/dev/null; then
   unpack='gzip -dc'
   echo 'kandev-receive 1 gzip'

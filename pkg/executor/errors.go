@@ -59,6 +59,18 @@ const (
 	Interrupted     Reason = "interrupted"       // the caller's context ended
 )
 
+// What keeps a session from being used, replaced or cleaned up.
+const (
+	AgentFailed      Reason = "agent-failed"      // the agent does not answer as it should
+	AgentRefused     Reason = "agent-refused"     // the agent has taken its bootstrap nonce already
+	AgentUnproven    Reason = "agent-unproven"    // what answers on the control port has not shown to be the agent
+	UploadFailed     Reason = "upload-failed"     // files did not arrive in the Pod
+	PrepareFailed    Reason = "prepare-failed"    // the preparation script ended with a status other than 0
+	IdentityMismatch Reason = "identity-mismatch" // the object of the recorded name is not the recorded one
+	WorkspaceLost    Reason = "workspace-lost"    // what held the work is gone, and nothing may take its place
+	PodLost          Reason = "pod-lost"          // the recorded Pod is gone
+)
+
 // Error is a failure of a known kind.
 type Error struct {
 	Reason  Reason

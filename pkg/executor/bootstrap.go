@@ -1,0 +1,133 @@
+package executor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
+	"github.com/kandev/kandev-podlint/pkg/executor/upload"
+)
+
+// container is the main container of one Pod, in which commands are run.
+type container struct {
+	client    *Client
+	namespace string
+	pod       string
+	name      string
+}
+
+// exec runs a command in the container; it is an upload.Exec.
+func (c container) exec(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	return c.client.Exec(ctx, ExecOptions{
+		Namespace: c.namespace, Pod: c.pod, Container: c.name, Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	})
+}
+
+// bootstrap uploads everything, runs the preparation, and has the agent started. It may be repeated whole.
+func (c container) bootstrap(ctx context.Context, d *delivery, prepare bool) error {
+	request := upload.Request{Remove: []string{bootstrap.MarkerPath, TokenPath}, Files: d.files}
+	if !prepare {
+		request.Last = d.marker
+	}
+	if err := c.send(ctx, request); err != nil || !prepare {
+		return err
+	}
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	return c.send(ctx, upload.Request{Last: d.marker})
+}
+
+// send uploads, and tells what the Pod refused from what the connection did.
+func (c container) send(ctx context.Context, r upload.Request) error {
+	err := upload.Send(ctx, c.exec, r)
+	if rejected, ok := errors.AsType[*upload.RejectedError](err); ok {
+		reason := UploadFailed
+		if rejected.Code == bootstrap.ExitNoTool {
+			reason = MissingTools
+		}
+		return &Error{Reason: reason, Message: rejected.Error(), cause: err}
+	}
+	if errors.Is(err, upload.ErrNoReceipt) || errors.Is(err, upload.ErrIncompatible) {
+		return &Error{Reason: StreamBroken, Message: err.Error(), cause: err}
+	}
+	return err
+}
+
+// prepared is the last line of a preparation that ran to its end: a stream that is cut ends without it.
+const prepared = "kandev-prepared "
+
+// prepare runs the preparation script to its end. What it prints stays out of errors: a script may print what it was given.
+func (c container) prepare(ctx context.Context) error {
+	inner := bootstrap.PrepareCommand(bootstrap.Options{})
+	command := append([]string{"/bin/sh", "-c", `"$@"; printf '\n` + prepared + `%s\n' "$?"`, "sh"}, inner...)
+	var out lastLine
+	err := c.exec(ctx, command, nil, &out, &out)
+	status, ok := strings.CutPrefix(out.String(), prepared)
+	switch {
+	case ok && status == "0":
+		return nil
+	case ok:
+		return &Error{Reason: PrepareFailed, Message: fmt.Sprintf("the preparation script ended with status %s", status)}
+	case err != nil:
+		return err
+	}
+	return &Error{Reason: StreamBroken, Message: "the stream ended before the preparation script did"}
+}
+
+// lastLine keeps the last whole line of a stream.
+type lastLine struct{ lockedBuffer }
+
+// Write takes more of the stream, and forgets all but what may belong to its last line.
+func (l *lastLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Write(p)
+	const enough = 1 << 10
+	if over := l.b.Len() - enough; over > 0 {
+		l.b.Next(over)
+	}
+	return len(p), nil
+}
+
+func (l *lastLine) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := bytes.TrimRight(l.b.Bytes(), "\n")
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+}
+
+// secrets reads back what the executor left in the auth volume: the agent's bootstrap nonce, and the token where a handshake
+// was finished.
+func (c container) secrets(ctx context.Context) (nonce, token string, err error) {
+	const (
+		script = `while IFS= read -r line; do case $line in ` + envNonce + `=*) echo "nonce ${line#*=}" ;; esac; done <` + bootstrap.AuthEnvPath +
+			`; if [ -f ` + TokenPath + ` ]; then IFS= read -r line <` + TokenPath + `; echo "token $line"; fi; echo end`
+	)
+	var out lockedBuffer
+	err = c.exec(ctx, []string{"/bin/sh", "-c", script}, nil, &out, io.Discard)
+	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+	if lines[len(lines)-1] != "end" {
+		if err == nil {
+			err = &Error{Reason: StreamBroken, Message: "the stream ended before its last line"}
+		}
+		return "", "", err
+	}
+	for _, line := range lines {
+		if value, ok := strings.CutPrefix(line, "nonce "); ok {
+			nonce = value
+		} else if value, ok := strings.CutPrefix(line, "token "); ok {
+			token = value
+		}
+	}
+	return nonce, token, nil
+}
+
+// keepToken leaves the token of a handshake in the auth volume.
+func (c container) keepToken(ctx context.Context, token string) error {
+	return c.send(ctx, upload.Request{Files: []upload.File{{Path: TokenPath, Mode: 0o600, Content: upload.NewBlob([]byte(token + "\n"))}}})
+}

@@ -1,0 +1,182 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxConnections is how many connections a Listener carries at once; further ones wait in the kernel's queue.
+const maxConnections = 256
+
+// Target is a port of one Pod and no other of its name.
+type Target struct {
+	Namespace string
+	Pod       string
+	UID       types.UID
+	Port      int32
+}
+
+// Listener reaches a Pod's port from this machine. It listens on 127.0.0.1 alone, and goes on listening whatever becomes of
+// the connections to the API server: a refused or reset connection, a restart of the API server or of the Pod's container ends
+// what it carried and nothing more. client-go's own forwarder ends with the first of those and gives its port away.
+type Listener struct {
+	client   *Client
+	target   Target
+	listener net.Listener
+	ctx      context.Context //nolint:containedctx // the Listener's own life
+	stop     context.CancelFunc
+	slots    chan struct{}
+	serving  sync.WaitGroup
+
+	mu      sync.Mutex
+	forward *Forward // the connection that is shared, nil before the first and after it broke
+}
+
+// Listen starts listening on a free port, or on the one given. The context bounds the call, not the Listener, which lives
+// until Close. Nothing is sent before somebody connects.
+func (c *Client) Listen(ctx context.Context, target Target, port int) (*Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, fmt.Errorf("listen for %s/%s: %w", target.Namespace, target.Pod, err)
+	}
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l := &Listener{client: c, target: target, listener: listener, ctx: life, stop: stop, slots: make(chan struct{}, maxConnections)}
+	l.serving.Go(l.accept)
+	return l, nil
+}
+
+// Addr returns the address, 127.0.0.1:PORT.
+func (l *Listener) Addr() string { return l.listener.Addr().String() }
+
+// Close ends the Listener and everything that it carries.
+func (l *Listener) Close() error {
+	l.stop()
+	err := l.listener.Close()
+	l.drop(nil)
+	l.serving.Wait()
+	return err
+}
+
+// accept takes connections as long as there is room.
+func (l *Listener) accept() {
+	for {
+		select {
+		case l.slots <- struct{}{}:
+		case <-l.ctx.Done():
+			return
+		}
+		local, err := l.listener.Accept()
+		if err != nil {
+			<-l.slots
+			if l.ctx.Err() != nil {
+				return
+			}
+			wait(l.ctx, pause) // out of file descriptors, which others may free
+			continue
+		}
+		l.serving.Go(func() {
+			defer func() { <-l.slots }()
+			l.carry(local.(*net.TCPConn))
+		})
+	}
+}
+
+// carry joins one local connection to the Pod's port. Where that cannot be had, the local side sees a reset, as it would of
+// a port that nobody listens on.
+func (l *Listener) carry(local *net.TCPConn) {
+	defer local.Close() //nolint:errcheck // it is over
+	end := context.AfterFunc(l.ctx, func() { _ = local.Close() })
+	defer end()
+	remote, err := l.dial()
+	if err != nil {
+		_ = local.SetLinger(0)
+		return
+	}
+	defer remote.Close() //nolint:errcheck // likewise
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		if _, err := io.Copy(remote, local); err != nil {
+			_ = remote.Close() // the local side is gone, so nobody waits for an answer
+			return
+		}
+		_ = remote.CloseWrite()
+	}()
+	if _, err := io.Copy(local, remote); err != nil {
+		_ = local.SetLinger(0)
+		_ = local.Close()
+	} else {
+		_ = local.CloseWrite()
+	}
+	<-sent
+}
+
+// dial opens a connection to the port over the shared one, and over a new one where that has broken.
+func (l *Listener) dial() (*PortConn, error) {
+	var err error
+	for range 2 {
+		var forward *Forward
+		if forward, err = l.shared(); err != nil {
+			return nil, err
+		}
+		var conn *PortConn
+		if conn, err = forward.Dial(l.target.Port); err == nil {
+			return conn, nil
+		}
+		l.drop(forward)
+	}
+	return nil, err
+}
+
+// shared returns the connection to the Pod, opened anew where there is none.
+func (l *Listener) shared() (*Forward, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.forward != nil {
+		select {
+		case <-l.forward.Done():
+			_ = l.forward.Close()
+			l.forward = nil
+		default:
+			return l.forward, nil
+		}
+	}
+	forward, err := l.client.openExactly(l.ctx, l.target)
+	if err == nil {
+		l.forward = forward
+	}
+	return forward, err
+}
+
+// drop closes the shared connection, if it is still the one given; nil is any.
+func (l *Listener) drop(forward *Forward) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.forward != nil && (forward == nil || forward == l.forward) {
+		_ = l.forward.Close()
+		l.forward = nil
+	}
+}
+
+// openExactly opens a connection to the Pod of a UID. The API takes only a name, so the Pod is looked at once the connection
+// is there: the one of the UID cannot have come back to a name that was another's meanwhile.
+func (c *Client) openExactly(ctx context.Context, target Target) (*Forward, error) {
+	forward, err := c.OpenForward(ctx, target.Namespace, target.Pod, "")
+	if err != nil {
+		return nil, err
+	}
+	pod, err := c.GetPod(ctx, target.Namespace, target.Pod)
+	if err == nil && pod.UID != target.UID {
+		err = &Error{Reason: Replaced, Subject: target.Pod, Message: fmt.Sprintf("Pod %s/%s has UID %s, not %s", target.Namespace, target.Pod, pod.UID, target.UID)}
+	}
+	if err != nil {
+		return nil, errors.Join(err, forward.Close())
+	}
+	return forward, nil
+}

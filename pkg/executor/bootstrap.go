@@ -105,8 +105,8 @@ func (l *lastLine) String() string {
 // was finished.
 func (c container) secrets(ctx context.Context) (nonce, token string, err error) {
 	const (
-		script = `while IFS= read -r line; do case $line in ` + envNonce + `=*) echo "nonce ${line#*=}" ;; esac; done <` + bootstrap.AuthEnvPath +
-			`; if [ -f ` + TokenPath + ` ]; then IFS= read -r line <` + TokenPath + `; echo "token $line"; fi; echo end`
+		script = `while IFS= read -r line; do case $line in ` + envNonce + `=*) printf 'nonce %s\n' "${line#*=}" ;; esac; done <` + bootstrap.AuthEnvPath +
+			`; if [ -f ` + TokenPath + ` ]; then IFS= read -r line <` + TokenPath + `; printf 'token %s\n' "$line"; fi; echo end`
 	)
 	var out lockedBuffer
 	err = c.exec(ctx, []string{"/bin/sh", "-c", script}, nil, &out, io.Discard)

@@ -61,14 +61,17 @@ const (
 
 // What keeps a session from being used, replaced or cleaned up.
 const (
-	AgentFailed      Reason = "agent-failed"      // the agent does not answer as it should
-	AgentRefused     Reason = "agent-refused"     // the agent has taken its bootstrap nonce already
-	AgentUnproven    Reason = "agent-unproven"    // what answers on the control port has not shown to be the agent
-	UploadFailed     Reason = "upload-failed"     // files did not arrive in the Pod
-	PrepareFailed    Reason = "prepare-failed"    // the preparation script ended with a status other than 0
-	IdentityMismatch Reason = "identity-mismatch" // the object of the recorded name is not the recorded one
-	WorkspaceLost    Reason = "workspace-lost"    // what held the work is gone, and nothing may take its place
-	PodLost          Reason = "pod-lost"          // the recorded Pod is gone
+	AgentFailed       Reason = "agent-failed"       // the agent does not answer as it should
+	AgentRefused      Reason = "agent-refused"      // the agent has taken its bootstrap nonce already
+	AgentUnproven     Reason = "agent-unproven"     // what answers on the control port has not shown to be the agent
+	UploadFailed      Reason = "upload-failed"      // files did not arrive in the Pod
+	PrepareFailed     Reason = "prepare-failed"     // the preparation script ended with a status other than 0
+	IdentityMismatch  Reason = "identity-mismatch"  // the object of the recorded name is not the recorded one
+	WorkspaceLost     Reason = "workspace-lost"     // what held the work is gone, and nothing may take its place
+	PodLost           Reason = "pod-lost"           // the recorded Pod is gone
+	Quarantined       Reason = "quarantined"        // an object bears the session's labels and is not known to be its own
+	InventoryFailed   Reason = "inventory"          // the inventory could not be read or written
+	InventoryConflict Reason = "inventory-conflict" // another process or call holds the instance
 )
 
 // Error is a failure of a known kind.

@@ -46,6 +46,9 @@ type ExecOptions struct {
 // ExitError is the error of a command that ended with a status other than 0.
 type ExitError struct{ Code int }
 
+// ExitStatus returns the status.
+func (e *ExitError) ExitStatus() int { return e.Code }
+
 // Error names the status.
 func (e *ExitError) Error() string { return fmt.Sprintf("the command ended with status %d", e.Code) }
 

@@ -1,0 +1,95 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// running is what awaitRunning waits for.
+type running struct {
+	pod     place
+	uid     types.UID
+	main    string        // the container that counts, whatever the others do
+	claim   string        // whose events explain a Pod that does not start; "" is none
+	timeout time.Duration // for the whole wait
+	observe func(*Error)  // is told of states that may pass
+}
+
+// errNotRunning is the cause of a wait that ended without a running container.
+var errNotRunning = errors.New("not running in time")
+
+// awaitRunning waits for the main container to run, and no longer than there is hope. It watches, and does not poll.
+func (c *Client) awaitRunning(ctx context.Context, w running) (*corev1.Pod, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, w.timeout, errNotRunning)
+	defer cancel()
+	hoping, giveUp := context.WithCancelCause(bounded)
+	defer giveUp(nil)
+	var (
+		seen  *corev1.Pod
+		last  *Error
+		timer *time.Timer
+	)
+	err := follow(hoping, c, w.pod, w.uid, func(pod *corev1.Pod) (bool, error) {
+		runs, fault := inspect(pod, w.main)
+		switch {
+		case runs:
+			seen = pod
+			return true, nil
+		case fault == nil:
+			if timer != nil {
+				timer.Stop()
+			}
+			last, timer = nil, nil
+			return false, nil
+		case !fault.passing:
+			return false, fault.err
+		}
+		w.observe(fault.err)
+		last = fault.err
+		if timer == nil {
+			timer = time.AfterFunc(patience, func() { giveUp(errNotRunning) })
+		}
+		return false, nil
+	})
+	switch {
+	case err == nil:
+		return seen, nil
+	case errors.Is(err, errGone):
+		return nil, &Error{Reason: Vanished, Subject: w.pod.name, Message: "the Pod was deleted by someone else"}
+	case errors.Is(err, errNotRunning):
+		return nil, c.whyNotRunning(context.WithoutCancel(ctx), w, last)
+	case ctx.Err() != nil:
+		return nil, endedError(ctx)
+	}
+	return nil, err
+}
+
+// whyNotRunning explains a Pod that did not run in time: in the words of its claim's events, of its state or of its own events.
+func (c *Client) whyNotRunning(ctx context.Context, w running, last *Error) error {
+	if w.claim != "" {
+		claim, err := c.GetClaim(ctx, w.pod.namespace, w.claim)
+		if err == nil && claim.Status.Phase == corev1.ClaimPending {
+			if said := c.lastWarning(ctx, w.pod.namespace, claim.UID); said != "" {
+				return &Error{Reason: ClaimPending, Subject: w.claim, Message: said}
+			}
+		}
+	}
+	if last != nil {
+		return last
+	}
+	said := c.lastWarning(ctx, w.pod.namespace, w.uid)
+	if said == "" {
+		said = fmt.Sprintf("the Pod is not running after %s, and no event says why", w.timeout)
+	}
+	return &Error{Reason: NotStarted, Subject: w.pod.name, Message: said}
+}
+
+// endedError is the error of a call whose context has ended.
+func endedError(ctx context.Context) *Error {
+	return &Error{Reason: Interrupted, Message: context.Cause(ctx).Error(), cause: context.Cause(ctx)}
+}

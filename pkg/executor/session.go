@@ -1,0 +1,104 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
+)
+
+// Token authorises calls to an agent. It prints as nothing.
+type Token string
+
+// Reveal returns the token itself, for an Authorization header.
+func (t Token) Reveal() string { return string(t) }
+
+// String, GoString, LogValue and MarshalText keep a token out of texts.
+func (t Token) String() string { return "[token]" }
+
+// GoString is String.
+func (t Token) GoString() string { return t.String() }
+
+// LogValue is String.
+func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// MarshalText is String.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// Session is a session that runs, and the way to its agent.
+type Session struct {
+	// Row is what was recorded when the session was reached.
+	Row inventory.Row
+	// Token authorises calls to the agent.
+	Token Token
+
+	client    *Client
+	namespace string
+	listener  *Listener
+}
+
+// Addr is the agent's control port, as an address on this machine.
+func (s *Session) Addr() string { return s.listener.Addr() }
+
+// Forward listens on 127.0.0.1 for another port of the agent's. Port is the local one, 0 any that is free.
+func (s *Session) Forward(ctx context.Context, remote int32, port int) (*Listener, error) {
+	return s.client.Listen(ctx, Target{Namespace: s.namespace, Pod: s.Row.Pod.Name, UID: s.Row.Pod.UID, Port: remote}, port)
+}
+
+// Close ends the local side. Pod and claim stay.
+func (s *Session) Close() error { return s.listener.Close() }
+
+// reconnect reaches the agent of the recorded Pod.
+func (i *instance) reconnect(ctx context.Context) (*Session, error) {
+	switch i.row.State {
+	case inventory.Running, inventory.Preserved:
+	default:
+		return nil, &Error{Reason: PodLost, Subject: i.row.Identity.PodName(), Message: "the session is " + string(i.row.State) + ", and does not run yet"}
+	}
+	if _, err := i.ourPod(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := i.awaitPod(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, i.AgentTimeout)
+	defer cancel()
+	target := Target{Namespace: i.Namespace, Pod: i.row.Pod.Name, UID: i.row.Pod.UID, Port: i.row.ControlPort}
+	listener, err := i.Client.Listen(ctx, target, 0)
+	if err != nil {
+		return nil, err
+	}
+	token, err := i.shake(ctx, listener.Addr())
+	if err == nil && i.row.State != inventory.Running {
+		err = i.enter(ctx, inventory.Running)
+	}
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return &Session{Row: i.row, Token: Token(token), client: i.Client, namespace: i.Namespace, listener: listener}, nil
+}
+
+// shake gets a token from the agent. One that has given its token already refuses; then the token is the one that was left in
+// the Pod.
+func (i *instance) shake(ctx context.Context, address string) (string, error) {
+	nonce, kept := i.fresh, ""
+	if nonce == "" {
+		var err error
+		if nonce, kept, err = i.container().secrets(ctx); err != nil {
+			return "", err
+		}
+	}
+	token, err := i.Handshake.Shake(ctx, address, nonce)
+	if reasonOf(err) == AgentRefused && kept != "" {
+		return kept, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := i.container().keepToken(ctx, token); err != nil {
+		return "", fmt.Errorf("keep the agent's token: %w", err)
+	}
+	return token, nil
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -35,7 +36,15 @@ type Listener struct {
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
-	forward *Forward // the connection that is shared, nil before the first and after it broke
+	current *sharedForward // what new connections are carried by, nil before the first and after it broke
+	all     map[*sharedForward]bool
+}
+
+// sharedForward is a connection to the Pod that carries any number of others.
+type sharedForward struct {
+	*Forward
+	users   int
+	retired bool // it carries what it carries, and nothing new
 }
 
 // Listen starts listening on a free port, or on the one given. The context bounds the call, not the Listener, which lives
@@ -46,7 +55,7 @@ func (c *Client) Listen(ctx context.Context, target Target, port int) (*Listener
 		return nil, fmt.Errorf("listen for %s/%s: %w", target.Namespace, target.Pod, err)
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &Listener{client: c, target: target, listener: listener, ctx: life, stop: stop, slots: make(chan struct{}, maxConnections)}
+	l := &Listener{client: c, target: target, listener: listener, ctx: life, stop: stop, slots: make(chan struct{}, maxConnections), all: map[*sharedForward]bool{}}
 	l.serving.Go(l.accept)
 	return l, nil
 }
@@ -58,7 +67,11 @@ func (l *Listener) Addr() string { return l.listener.Addr().String() }
 func (l *Listener) Close() error {
 	l.stop()
 	err := l.listener.Close()
-	l.drop(nil)
+	l.mu.Lock()
+	for s := range l.all {
+		_ = s.Close()
+	}
+	l.mu.Unlock()
 	l.serving.Wait()
 	return err
 }
@@ -93,11 +106,12 @@ func (l *Listener) carry(local *net.TCPConn) {
 	defer local.Close() //nolint:errcheck // it is over
 	end := context.AfterFunc(l.ctx, func() { _ = local.Close() })
 	defer end()
-	remote, err := l.dial()
+	remote, by, err := l.dial()
 	if err != nil {
 		_ = local.SetLinger(0)
 		return
 	}
+	defer l.release(by)
 	defer remote.Close() //nolint:errcheck // likewise
 	sent := make(chan struct{})
 	go func() {
@@ -109,6 +123,7 @@ func (l *Listener) carry(local *net.TCPConn) {
 		_ = remote.CloseWrite()
 	}()
 	if _, err := io.Copy(local, remote); err != nil {
+		l.retire(by)
 		_ = local.SetLinger(0)
 		_ = local.Close()
 	} else {
@@ -117,50 +132,77 @@ func (l *Listener) carry(local *net.TCPConn) {
 	<-sent
 }
 
+// dialTimeout bounds the opening of one stream over the shared connection. A node that has refused one may leave the next
+// without an answer (seen with containerd 1.6).
+const dialTimeout = 5 * time.Second
+
 // dial opens a connection to the port over the shared one, and over a new one where that has broken.
-func (l *Listener) dial() (*PortConn, error) {
-	var err error
+func (l *Listener) dial() (conn *PortConn, by *sharedForward, err error) {
 	for range 2 {
-		var forward *Forward
-		if forward, err = l.shared(); err != nil {
-			return nil, err
+		if by, err = l.acquire(); err != nil {
+			return nil, nil, err
 		}
-		var conn *PortConn
-		if conn, err = forward.Dial(l.target.Port); err == nil {
-			return conn, nil
+		ctx, cancel := context.WithTimeoutCause(l.ctx, dialTimeout, errRequestTimeout)
+		conn, err = within(ctx, func() (*PortConn, error) { return by.Dial(l.target.Port) }, func(late *PortConn) { _ = late.Close() })
+		cancel()
+		if err == nil {
+			return conn, by, nil
 		}
-		l.drop(forward)
+		l.retire(by)
+		l.release(by)
 	}
-	return nil, err
+	return nil, nil, err
 }
 
-// shared returns the connection to the Pod, opened anew where there is none.
-func (l *Listener) shared() (*Forward, error) {
+// acquire returns the connection that new ones are carried by, opened anew where there is none.
+func (l *Listener) acquire() (*sharedForward, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.forward != nil {
+	if l.current != nil {
 		select {
-		case <-l.forward.Done():
-			_ = l.forward.Close()
-			l.forward = nil
+		case <-l.current.Done():
+			l.retireLocked(l.current)
 		default:
-			return l.forward, nil
+			l.current.users++
+			return l.current, nil
 		}
 	}
 	forward, err := l.client.openExactly(l.ctx, l.target)
-	if err == nil {
-		l.forward = forward
+	if err != nil {
+		return nil, err
 	}
-	return forward, err
+	l.current = &sharedForward{Forward: forward, users: 1}
+	l.all[l.current] = true
+	return l.current, nil
 }
 
-// drop closes the shared connection, if it is still the one given; nil is any.
-func (l *Listener) drop(forward *Forward) {
+// release gives up the use of a connection. The last one to use a retired connection closes it.
+func (l *Listener) release(s *sharedForward) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.forward != nil && (forward == nil || forward == l.forward) {
-		_ = l.forward.Close()
-		l.forward = nil
+	s.users--
+	l.closeUnused(s)
+}
+
+// retire takes a connection out of use for what comes: it broke, or the node has refused something over it.
+func (l *Listener) retire(s *sharedForward) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retireLocked(s)
+}
+
+func (l *Listener) retireLocked(s *sharedForward) {
+	if l.current == s {
+		l.current = nil
+	}
+	s.retired = true
+	l.closeUnused(s)
+}
+
+func (l *Listener) closeUnused(s *sharedForward) {
+	if s.retired && s.users == 0 && l.all[s] {
+		delete(l.all, s)
+		_ = s.Close()
 	}
 }
 

@@ -8,22 +8,25 @@ import (
 	"io"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 	"github.com/kandev/kandev-podlint/pkg/executor/upload"
 )
 
 // container is the main container of one Pod, in which commands are run.
 type container struct {
-	client    *Client
-	namespace string
-	pod       string
-	name      string
+	client *Client
+	pod    place
+	uid    types.UID
+	name   string
 }
 
 // exec runs a command in the container; it is an upload.Exec.
 func (c container) exec(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return c.client.Exec(ctx, ExecOptions{
-		Namespace: c.namespace, Pod: c.pod, Container: c.name, Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr,
+		Namespace: c.pod.namespace, Pod: c.pod.name, Container: c.name, Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	})
 }
 
@@ -42,9 +45,28 @@ func (c container) bootstrap(ctx context.Context, d *delivery, prepare bool) err
 	return c.send(ctx, upload.Request{Last: d.marker})
 }
 
+// verify makes sure that a stream which is open goes to the Pod of the UID: the API takes only a name, and the one of the UID
+// cannot have come back to a name that was another's meanwhile.
+func (c container) verify(ctx context.Context) error {
+	pod, err := currently[*corev1.Pod](ctx, c.client, c.pod)
+	if err == nil && pod.UID != c.uid {
+		return replaced(c.pod, pod.UID, c.uid)
+	}
+	return err
+}
+
+// replaced is the error of a name that another object has.
+func replaced(at place, have, want types.UID) error {
+	return &Error{Reason: Replaced, Subject: at.name, Message: fmt.Sprintf("%s/%s has UID %s, not %s", at.namespace, at.name, have, want)}
+}
+
 // send uploads, and tells what the Pod refused from what the connection did.
 func (c container) send(ctx context.Context, r upload.Request) error {
+	r.Before = c.verify
 	err := upload.Send(ctx, c.exec, r)
+	if err != nil && ctx.Err() != nil {
+		return endedError(ctx)
+	}
 	if rejected, ok := errors.AsType[*upload.RejectedError](err); ok {
 		reason := UploadFailed
 		if rejected.Code == bootstrap.ExitNoTool {

@@ -33,6 +33,8 @@ type Options struct {
 	Observe func(Event)
 	// Logger gets the same; nil is none.
 	Logger *slog.Logger
+	// Telemetry is told of every call; nil is none.
+	Telemetry Telemetry
 	// StartTimeout bounds the wait for a Pod to run, AgentTimeout that for the agent's answer; zero means the defaults.
 	StartTimeout time.Duration
 	AgentTimeout time.Duration
@@ -85,12 +87,21 @@ func (e *Executor) Launch(ctx context.Context, r Request) (*Session, error) {
 		return nil, err
 	}
 	r.Identity.Namespace = e.Namespace
-	unlock, err := e.locks.lock(ctx, r.Identity.InstanceID)
+	var s *Session
+	err = e.measured(ctx, "launch", r.Identity.InstanceID, func(ctx context.Context) error {
+		s, err = e.launch(ctx, r.Identity, snapshot, &r.Material)
+		return err
+	})
+	return s, err
+}
+
+func (e *Executor) launch(ctx context.Context, id compose.Identity, snapshot compose.Snapshot, m *Material) (*Session, error) {
+	unlock, err := e.locks.lock(ctx, id.InstanceID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	row, err := e.Inventory.Create(ctx, e.Owner, r.Identity, snapshot)
+	row, err := e.Inventory.Create(ctx, e.Owner, id, snapshot)
 	if err != nil {
 		return nil, inventoryError(err)
 	}
@@ -98,7 +109,7 @@ func (e *Executor) Launch(ctx context.Context, r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.material = &r.Material
+	i.material = m
 	s, err := i.advance(ctx)
 	if err != nil {
 		return nil, i.takeBack(ctx, err)
@@ -111,7 +122,7 @@ func (e *Executor) Launch(ctx context.Context, r Request) (*Session, error) {
 // a Pod has to be given it.
 func (e *Executor) Resume(ctx context.Context, instanceID string, m Material) (*Session, error) {
 	var s *Session
-	err := e.with(ctx, instanceID, func(i *instance) (err error) {
+	err := e.with(ctx, "resume", instanceID, func(ctx context.Context, i *instance) (err error) {
 		i.material = &m
 		s, err = i.advance(ctx)
 		return i.remember(ctx, err)
@@ -123,7 +134,7 @@ func (e *Executor) Resume(ctx context.Context, instanceID string, m Material) (*
 // creates nothing. Anything else fails and touches nothing.
 func (e *Executor) Reconnect(ctx context.Context, instanceID string) (*Session, error) {
 	var s *Session
-	err := e.with(ctx, instanceID, func(i *instance) (err error) {
+	err := e.with(ctx, "reconnect", instanceID, func(ctx context.Context, i *instance) (err error) {
 		s, err = i.reconnect(ctx)
 		return i.remember(ctx, err)
 	})
@@ -132,7 +143,7 @@ func (e *Executor) Reconnect(ctx context.Context, instanceID string) (*Session, 
 
 // Stop records that nobody uses the session for now. Pod and claim are kept. Close the Session too.
 func (e *Executor) Stop(ctx context.Context, instanceID string) error {
-	return e.with(ctx, instanceID, func(i *instance) error {
+	return e.with(ctx, "stop", instanceID, func(ctx context.Context, i *instance) error {
 		switch i.row.State {
 		case inventory.Running, inventory.Bootstrapping, inventory.Scheduling:
 			return i.enter(ctx, inventory.Preserved)
@@ -145,7 +156,7 @@ func (e *Executor) Stop(ctx context.Context, instanceID string) error {
 // live UID and ownership labels match the record, with preconditions, and waited for; what is gone already is no error. An
 // existing claim is never deleted. Anything that does not match stops everything, and deletes nothing more.
 func (e *Executor) Cleanup(ctx context.Context, instanceID string) error {
-	err := e.with(ctx, instanceID, func(i *instance) error { return i.remember(ctx, i.cleanUp(ctx)) })
+	err := e.with(ctx, "cleanup", instanceID, func(ctx context.Context, i *instance) error { return i.remember(ctx, i.cleanUp(ctx)) })
 	if errors.Is(err, inventory.ErrNotFound) {
 		return nil
 	}
@@ -192,37 +203,50 @@ func (e *Executor) Status(ctx context.Context, instanceID string) (Status, error
 	return s, err
 }
 
-// with works on a recorded instance that this process holds, or takes over from one that gave it up.
-func (e *Executor) with(ctx context.Context, instanceID string, f func(*instance) error) error {
-	unlock, err := e.locks.lock(ctx, instanceID)
+// with works on a recorded instance that this process holds, or takes one that was given up.
+func (e *Executor) with(ctx context.Context, operation, instanceID string, f func(context.Context, *instance) error) error {
+	return e.measured(ctx, operation, instanceID, func(ctx context.Context) error {
+		i, unlock, err := e.take(ctx, instanceID)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return f(ctx, i)
+	})
+}
+
+// take locks a recorded instance and reads what is recorded of it.
+func (e *Executor) take(ctx context.Context, instanceID string) (_ *instance, unlock func(), err error) {
+	unlock, err = e.locks.lock(ctx, instanceID)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer unlock()
+	defer func() {
+		if err != nil {
+			unlock()
+		}
+	}()
 	row, err := e.Inventory.Get(ctx, instanceID)
 	if err != nil {
-		return inventoryError(err)
+		return nil, nil, inventoryError(err)
 	}
 	if row.Identity.Namespace != e.Namespace {
-		return &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
+		return nil, nil, &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
 	}
 	if row.Holder.Owner == "" {
 		if row, err = e.Inventory.TakeOver(ctx, instanceID, row.Holder, e.Owner); err != nil {
-			return inventoryError(err)
+			return nil, nil, inventoryError(err)
 		}
 	}
 	if row.Holder.Owner != e.Owner {
-		return &Error{Reason: InventoryConflict, Subject: instanceID, Message: "the instance is held by " + row.Holder.String()}
+		return nil, nil, &Error{Reason: InventoryConflict, Subject: instanceID, Message: "the instance is held by " + row.Holder.String()}
 	}
 	snapshot, err := e.Inventory.Snapshot(ctx, instanceID)
 	if err != nil {
-		return inventoryError(err)
+		return nil, nil, inventoryError(err)
 	}
 	i, err := e.work(row, snapshot)
-	if err != nil {
-		return err
-	}
-	return f(i)
+	return i, unlock, err
 }
 
 // TakeOver makes this process the holder of an instance that another process holds and that is known to be dead. Whoever else

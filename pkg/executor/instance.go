@@ -107,7 +107,7 @@ func (i *instance) main() string { return i.row.MainContainer }
 
 // container is the recorded Pod's main container.
 func (i *instance) container() container {
-	return container{client: i.Client, namespace: i.Namespace, pod: i.row.Pod.Name, name: i.main()}
+	return container{client: i.Client, pod: place{podResource, i.Namespace, i.row.Pod.Name}, uid: i.row.Pod.UID, name: i.main()}
 }
 
 // controlPort is where the agent listens in a Pod.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -213,9 +214,10 @@ func (c *Client) openExactly(ctx context.Context, target Target) (*Forward, erro
 	if err != nil {
 		return nil, err
 	}
-	pod, err := c.GetPod(ctx, target.Namespace, target.Pod)
+	at := place{podResource, target.Namespace, target.Pod}
+	pod, err := currently[*corev1.Pod](ctx, c, at)
 	if err == nil && pod.UID != target.UID {
-		err = &Error{Reason: Replaced, Subject: target.Pod, Message: fmt.Sprintf("Pod %s/%s has UID %s, not %s", target.Namespace, target.Pod, pod.UID, target.UID)}
+		err = replaced(at, pod.UID, target.UID)
 	}
 	if err != nil {
 		return nil, errors.Join(err, forward.Close())

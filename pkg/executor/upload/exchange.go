@@ -12,6 +12,7 @@ import (
 
 // exchange is one conversation with the script.
 type exchange struct {
+	before func(context.Context) error
 	remove []string
 	texts  []File
 	last   File
@@ -43,7 +44,7 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 		defer close(written)
 		err := e.write(ctx, to, token, answers)
 		_ = to.CloseWithError(err) // nil is the end of the input
-		if errors.Is(err, ErrIncompatible) {
+		if err != nil && !errors.Is(err, errEnded) {
 			cancel(err)
 		}
 	}()
@@ -62,7 +63,7 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 		return &RejectedError{Code: code.ExitStatus(), Message: complaint.sentence()}
 	}
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, ErrIncompatible):
+	case cause != nil:
 		return cause
 	case err != nil:
 		return fmt.Errorf("upload: %w", err)
@@ -89,6 +90,11 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 	offer, ok := strings.CutPrefix(answers.first(), greeting)
 	if !ok || offer != "" && offer != offersGzip {
 		return ErrIncompatible
+	}
+	if e.before != nil {
+		if err := e.before(ctx); err != nil {
+			return err
+		}
 	}
 	var head bytes.Buffer
 	fmt.Fprintln(&head, token)

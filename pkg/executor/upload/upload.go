@@ -78,6 +78,9 @@ type Request struct {
 	Files  []File
 	// Last, where it has a path, is put in place after every other file, and the bootstrap script is woken. It must be small.
 	Last File
+	// Before, if set, is called once the script has answered and before anything is sent to it: the last moment to make sure
+	// that it answered from the right Pod. Its error ends the upload.
+	Before func(context.Context) error
 }
 
 // RejectedError says that the script in the Pod ended without taking the upload.
@@ -118,7 +121,7 @@ func send(ctx context.Context, run Exec, r Request, root string) error {
 	small, large := r.split()
 	bodies := max(1, len(large))
 	for i := range bodies {
-		e := exchange{remove: nil}
+		e := exchange{before: r.Before}
 		if i == 0 {
 			e.remove, e.texts = r.Remove, small
 		}

@@ -1,0 +1,82 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
+)
+
+// Run is a command in a session's main container, and where its streams go. A nil stream is closed from the start.
+type Run struct {
+	Command        []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Exec runs a command in a session's main container. What is said of Client.Exec holds here too. It neither takes nor needs
+// the instance: it may run beside every other call.
+func (e *Executor) Exec(ctx context.Context, instanceID string, r Run) error {
+	row, err := e.usable(ctx, instanceID)
+	if err != nil {
+		return err
+	}
+	return e.Client.Exec(ctx, ExecOptions{
+		Namespace: e.Namespace, Pod: row.Pod.Name, Container: row.MainContainer,
+		Command: r.Command, Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr,
+	})
+}
+
+// Forward listens on 127.0.0.1 for a port of a session's Pod. Port is the local one, 0 any that is free.
+func (e *Executor) Forward(ctx context.Context, instanceID string, remote int32, port int) (*Listener, error) {
+	row, err := e.usable(ctx, instanceID)
+	if err != nil {
+		return nil, err
+	}
+	return e.Client.Listen(ctx, Target{Namespace: e.Namespace, Pod: row.Pod.Name, UID: row.Pod.UID, Port: remote}, port)
+}
+
+// Logs returns what a session's main container has printed; with follow, what it prints until it ends too. The caller closes it.
+func (e *Executor) Logs(ctx context.Context, instanceID string, follow bool) (io.ReadCloser, error) {
+	row, err := e.usable(ctx, instanceID)
+	if err != nil {
+		return nil, err
+	}
+	o := &corev1.PodLogOptions{Container: row.MainContainer, Follow: follow}
+	stream, err := e.Client.rest.Get().Namespace(e.Namespace).Resource(podResource).Name(row.Pod.Name).SubResource("log").
+		VersionedParams(o, parameters()).Stream(ctx)
+	return stream, classify(err)
+}
+
+// usable returns the row of a session whose Pod is there.
+func (e *Executor) usable(ctx context.Context, instanceID string) (*inventory.Row, error) {
+	row, err := e.Inventory.Get(ctx, instanceID)
+	if err != nil {
+		return nil, inventoryError(err)
+	}
+	_, err = e.livePod(ctx, &row)
+	return &row, err
+}
+
+// Telemetry receives the beginning and the end of every call of an Executor, for spans and metrics of whatever kind. It is
+// not asked anything when it is nil.
+type Telemetry interface {
+	// Start begins an operation, such as "launch", on an instance. The context that it returns is the operation's; the function
+	// is called once, at its end.
+	Start(ctx context.Context, operation, instanceID string) (context.Context, func(error))
+}
+
+// measured runs one operation under the Executor's telemetry.
+func (e *Executor) measured(ctx context.Context, operation, instanceID string, f func(context.Context) error) error {
+	if e.Telemetry == nil {
+		return f(ctx)
+	}
+	ctx, end := e.Telemetry.Start(ctx, operation, instanceID)
+	err := errors.New("panicked")
+	defer func() { end(err) }()
+	err = f(ctx)
+	return err
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +100,9 @@ func request[T object](ctx context.Context, i *instance, k kindOf[T]) (again boo
 	switch reason := reasonOf(err); {
 	case err == nil:
 		return false, accept(ctx, i, k, requested, admitted, admission.AtCreate)
-	case reason == AlreadyExists || uncertain(reason):
+	case reason == AlreadyExists:
+		return taken(ctx, i, k, requested, err)
+	case uncertain(reason):
 		i.tell(ctx, Event{Kind: Unconfirmed, Object: k.kind, Name: intent.Name, Reason: reason, Detail: err.Error()})
 		if recordErr := i.outcome(ctx, nonce, inventory.Ambiguous); recordErr != nil {
 			return false, recordErr
@@ -113,6 +116,31 @@ func request[T object](ctx context.Context, i *instance, k kindOf[T]) (again boo
 		wait(ctx, pause)
 	}
 	return transient(err), err
+}
+
+// taken settles a request that met an object of its name. That may be its own: a request can arrive twice. Any other keeps
+// the request's own from being created, so nothing is left open.
+func taken[T object](ctx context.Context, i *instance, k kindOf[T], requested T, err error) (again bool, _ error) {
+	ctx = context.WithoutCancel(ctx)
+	nonce := requested.GetAnnotations()[compose.NonceAnnotation]
+	there, getErr := k.get(i.Client, ctx, i.Namespace, requested.GetName())
+	switch {
+	case getErr == nil && there.GetAnnotations()[compose.NonceAnnotation] == nonce:
+		return false, accept(ctx, i, k, requested, there, admission.Reconcile)
+	case getErr != nil: // it is gone again, or cannot be seen
+		return true, errors.Join(err, i.outcome(ctx, nonce, inventory.Ambiguous))
+	}
+	if recordErr := i.outcome(ctx, nonce, inventory.Refused); recordErr != nil {
+		return false, recordErr
+	}
+	return false, quarantined(k.kind, there)
+}
+
+// quarantined is the error of an object that has the session's name or labels and is not known to be its own. It may be
+// somebody else's, or ours with its nonce taken off; nothing is done to it.
+func quarantined(kind inventory.Kind, o object) error {
+	return &Error{Reason: Quarantined, Subject: o.GetName(), Message: fmt.Sprintf(
+		"%s %s (UID %s) has the session's name or labels, and no nonce shows that it is the session's; it was left alone", kind, o.GetName(), o.GetUID())}
 }
 
 // uncertain reports whether a create request that failed so may have created its object.
@@ -168,7 +196,6 @@ func reconcile[T object](ctx context.Context, i *instance, k kindOf[T]) (again b
 }
 
 // quarantine fails where an object bears the session's labels, or its name, that no recorded request is known to have created.
-// It may be somebody else's, or ours with its nonce taken off; nothing is done to it.
 func quarantine[T object](ctx context.Context, i *instance, k kindOf[T], requested T) error {
 	candidates, err := i.Client.candidates(ctx, &created{resource: k.resource, requested: requested})
 	if err != nil {
@@ -176,8 +203,7 @@ func quarantine[T object](ctx context.Context, i *instance, k kindOf[T], request
 	}
 	for _, o := range candidates {
 		if !i.committed(k.kind, o.GetUID()) {
-			return &Error{Reason: Quarantined, Subject: o.GetName(), Message: fmt.Sprintf(
-				"%s %s (UID %s) has the session's name or labels, and no nonce shows that it is the session's; it was left alone", k.kind, o.GetName(), o.GetUID())}
+			return quarantined(k.kind, o)
 		}
 	}
 	return nil

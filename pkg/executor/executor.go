@@ -216,37 +216,41 @@ func (e *Executor) with(ctx context.Context, operation, instanceID string, f fun
 }
 
 // take locks a recorded instance and reads what is recorded of it.
-func (e *Executor) take(ctx context.Context, instanceID string) (_ *instance, unlock func(), err error) {
-	unlock, err = e.locks.lock(ctx, instanceID)
+func (e *Executor) take(ctx context.Context, instanceID string) (*instance, func(), error) {
+	unlock, err := e.locks.lock(ctx, instanceID)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			unlock()
-		}
-	}()
+	i, err := e.read(ctx, instanceID)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return i, unlock, nil
+}
+
+// read reads what is recorded of an instance that this process holds, or takes one that was given up.
+func (e *Executor) read(ctx context.Context, instanceID string) (*instance, error) {
 	row, err := e.Inventory.Get(ctx, instanceID)
 	if err != nil {
-		return nil, nil, inventoryError(err)
+		return nil, inventoryError(err)
 	}
 	if row.Identity.Namespace != e.Namespace {
-		return nil, nil, &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
+		return nil, &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
 	}
 	if row.Holder.Owner == "" {
 		if row, err = e.Inventory.TakeOver(ctx, instanceID, row.Holder, e.Owner); err != nil {
-			return nil, nil, inventoryError(err)
+			return nil, inventoryError(err)
 		}
 	}
 	if row.Holder.Owner != e.Owner {
-		return nil, nil, &Error{Reason: InventoryConflict, Subject: instanceID, Message: "the instance is held by " + row.Holder.String()}
+		return nil, &Error{Reason: InventoryConflict, Subject: instanceID, Message: "the instance is held by " + row.Holder.String()}
 	}
 	snapshot, err := e.Inventory.Snapshot(ctx, instanceID)
 	if err != nil {
-		return nil, nil, inventoryError(err)
+		return nil, inventoryError(err)
 	}
-	i, err := e.work(row, snapshot)
-	return i, unlock, err
+	return e.work(row, snapshot)
 }
 
 // TakeOver makes this process the holder of an instance that another process holds and that is known to be dead. Whoever else

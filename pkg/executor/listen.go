@@ -34,6 +34,7 @@ type Listener struct {
 	ctx      context.Context //nolint:containedctx // the Listener's own life
 	stop     context.CancelFunc
 	slots    chan struct{}
+	lost     func(error) // is told that the Pod of the UID is no more; nil is nobody
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -51,12 +52,16 @@ type sharedForward struct {
 // Listen starts listening on a free port, or on the one given. The context bounds the call, not the Listener, which lives
 // until Close. Nothing is sent before somebody connects.
 func (c *Client) Listen(ctx context.Context, target Target, port int) (*Listener, error) {
+	return c.listen(ctx, target, port, nil)
+}
+
+func (c *Client) listen(ctx context.Context, target Target, port int, lost func(error)) (*Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s/%s: %w", target.Namespace, target.Pod, err)
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &Listener{client: c, target: target, listener: listener, ctx: life, stop: stop, slots: make(chan struct{}, maxConnections), all: map[*sharedForward]bool{}}
+	l := &Listener{client: c, target: target, listener: listener, ctx: life, stop: stop, slots: make(chan struct{}, maxConnections), lost: lost, all: map[*sharedForward]bool{}}
 	l.serving.Go(l.accept)
 	return l, nil
 }
@@ -169,6 +174,9 @@ func (l *Listener) acquire() (*sharedForward, error) {
 		}
 	}
 	forward, err := l.client.openExactly(l.ctx, l.target)
+	if reason := reasonOf(err); l.lost != nil && (reason == Replaced || reason == NotFound) {
+		l.lost(err)
+	}
 	if err != nil {
 		return nil, err
 	}

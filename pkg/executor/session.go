@@ -65,14 +65,19 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, i.AgentTimeout)
 	defer cancel()
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
 	target := Target{Namespace: i.Namespace, Pod: i.row.Pod.Name, UID: i.row.Pod.UID, Port: i.row.ControlPort}
-	listener, err := i.Client.Listen(ctx, target, 0)
+	listener, err := i.Client.listen(ctx, target, 0, lost)
 	if err != nil {
 		return nil, err
 	}
 	token, err := i.shake(ctx, listener.Addr())
 	if err == nil && i.row.State != inventory.Running {
 		err = i.enter(ctx, inventory.Running)
+	}
+	if cause, ok := errors.AsType[*Error](context.Cause(ctx)); ok && err != nil {
+		err = cause // the Pod, and not the agent
 	}
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())

@@ -95,7 +95,9 @@ func newWorld(t *testing.T) *world {
 	if os.Geteuid() != 0 {
 		t.Skip("a node needs root")
 	}
-	theNode.once.Do(func() { theNode.c, theNode.err = cluster.New(context.Background(), cluster.Options{Node: true, Audit: true}) })
+	theNode.once.Do(func() {
+		theNode.c, theNode.err = cluster.New(context.Background(), cluster.Options{Node: true, Audit: true})
+	})
 	if theNode.err != nil {
 		t.Fatal(theNode.err)
 	}

@@ -93,7 +93,9 @@ func (a *agent) authorised(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func env(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, os.Getenv(r.PathValue("name"))) }
+func env(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, os.Getenv(r.PathValue("name")))
+}
 
 func read(w http.ResponseWriter, r *http.Request) {
 	http.ServeFile(w, r, filepath.Clean("/"+r.PathValue("path")))

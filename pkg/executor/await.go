@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ type running struct {
 	pod     place
 	uid     types.UID
 	main    string        // the container that counts, whatever the others do
+	ready   bool          // it must pass its readiness probe too, which a session's agent does only once it is there
 	claim   string        // whose events explain a Pod that does not start; "" is none
 	timeout time.Duration // for the whole wait
 	observe func(*Error)  // is told of states that may pass
@@ -37,7 +39,7 @@ func (c *Client) awaitRunning(ctx context.Context, w running) (*corev1.Pod, erro
 	err := follow(hoping, c, w.pod, w.uid, func(pod *corev1.Pod) (bool, error) {
 		runs, fault := inspect(pod, w.main)
 		switch {
-		case runs:
+		case runs && (!w.ready || isReady(pod, w.main)):
 			seen = pod
 			return true, nil
 		case fault == nil:
@@ -82,9 +84,12 @@ func (c *Client) whyNotRunning(ctx context.Context, w running, last *Error) erro
 	if last != nil {
 		return last
 	}
+	if _, err := currently[*corev1.Pod](ctx, c, w.pod); transient(err) {
+		return err // nothing was heard of the Pod because nothing was heard at all
+	}
 	said := c.lastWarning(ctx, w.pod.namespace, w.uid)
 	if said == "" {
-		said = fmt.Sprintf("the Pod is not running after %s, and no event says why", w.timeout)
+		said = fmt.Sprintf("the Pod is not running after %s, and there is no event that says why", w.timeout)
 	}
 	return &Error{Reason: NotStarted, Subject: w.pod.name, Message: said}
 }
@@ -92,4 +97,9 @@ func (c *Client) whyNotRunning(ctx context.Context, w running, last *Error) erro
 // endedError is the error of a call whose context has ended.
 func endedError(ctx context.Context) *Error {
 	return &Error{Reason: Interrupted, Message: context.Cause(ctx).Error(), cause: context.Cause(ctx)}
+}
+
+// isReady reports whether a container passes its readiness probe.
+func isReady(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container && s.Ready })
 }

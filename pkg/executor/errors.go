@@ -66,6 +66,7 @@ const (
 	AgentUnproven     Reason = "agent-unproven"     // what answers on the control port has not shown to be the agent
 	UploadFailed      Reason = "upload-failed"      // files did not arrive in the Pod
 	PrepareFailed     Reason = "prepare-failed"     // the preparation script ended with a status other than 0
+	Replaced          Reason = "replaced"           // an object of the name exists, and is another one
 	IdentityMismatch  Reason = "identity-mismatch"  // the object of the recorded name is not the recorded one
 	WorkspaceLost     Reason = "workspace-lost"     // what held the work is gone, and nothing may take its place
 	PodLost           Reason = "pod-lost"           // the recorded Pod is gone

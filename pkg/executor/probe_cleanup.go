@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,7 +41,6 @@ func (p *probe) cleanup(ctx context.Context, made []*created) {
 
 // remove deletes one object by its UID. One that was not found after its create was looked for until it could no longer appear.
 func (p *probe) remove(ctx context.Context, c *created, kind string, o *outcome) error {
-	namespace := p.options.Namespace
 	if !c.settled {
 		c.admitted, c.settled = p.client.find(ctx, c, createBound)
 	}
@@ -55,19 +53,14 @@ func (p *probe) remove(ctx context.Context, c *created, kind string, o *outcome)
 	}
 	name, uid := c.admitted.GetName(), c.admitted.GetUID()
 	o.message = fmt.Sprintf("%s %s is gone", kind, name)
-	err := p.client.deleteExactly(ctx, c.resource, namespace, name, uid)
-	for transient(err) && ctx.Err() == nil {
-		wait(ctx, pause)
-		err = p.client.deleteExactly(ctx, c.resource, namespace, name, uid)
-	}
-	if err != nil && reasonOf(err) != Conflict { // another object has the name, so ours is gone
-		return fmt.Errorf("%s %s (UID %s) may remain: %w", kind, name, uid, err)
-	}
-	err = follow(ctx, p.client, placeOf(c.resource, c.admitted), uid, func(object) (bool, error) { return false, nil })
-	if errors.Is(err, errGone) {
+	err := p.client.deleteAndWait(ctx, placeOf(c.resource, c.admitted), uid, "")
+	switch reasonOf(err) {
+	case Conflict: // another object has the name, so ours is gone
 		return nil
+	case StillThere, "":
+		return err
 	}
-	return &Error{Reason: StillThere, Subject: name, Message: fmt.Sprintf("%s %s (UID %s) is deleted and still there: %v", kind, name, uid, err), cause: err}
+	return fmt.Errorf("%s %s (UID %s) may remain: %w", kind, name, uid, err)
 }
 
 // find looks for the object of a create request whose answer was lost, for as long as it may still appear. The nonce proves that

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -164,74 +163,19 @@ func (p *probe) make(ctx context.Context, c *created, into object, o *outcome) e
 	return nil
 }
 
-// start waits for the main container to run, and no longer than there is hope.
+// start waits for the main container to run and to be ready, and no longer than there is hope.
 func (p *probe) start(ctx context.Context, pod *created, o *outcome) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.options.StartTimeout, errNotStarted)
-	defer cancel()
-	giveUp, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var last *Error
-	var timer *time.Timer
-	err := follow(giveUp, p.client, placeOf(podResource, pod.admitted), pod.admitted.GetUID(), func(current *corev1.Pod) (bool, error) {
-		running, fault := inspect(current, p.options.Profile.MainContainer)
-		switch {
-		case running && isReady(current, p.options.Profile.MainContainer):
-			o.message = fmt.Sprintf("container %s runs on node %s", p.options.Profile.MainContainer, current.Spec.NodeName)
-			return true, nil
-		case fault == nil:
-			if timer != nil {
-				timer.Stop()
-			}
-			last, timer = nil, nil
-			return false, nil
-		case !fault.passing:
-			return false, fault.err
-		}
-		p.observe(Progress{Step: Step{Key: "pod-start", Message: fault.err.Error()}})
-		last = fault.err
-		if timer == nil {
-			timer = time.AfterFunc(patience, func() { stop(errNotStarted) })
-		}
-		return false, nil
-	})
-	switch {
-	case errors.Is(err, errGone):
-		return &Error{Reason: Vanished, Message: "the Pod was deleted by someone else"}
-	case errors.Is(err, errNotStarted):
-		return p.notStarted(context.WithoutCancel(ctx), pod, last)
-	case errors.Is(err, context.Canceled):
-		return &Error{Reason: Interrupted, Message: "interrupted", cause: err}
+	w := running{
+		pod: placeOf(podResource, pod.admitted), uid: pod.admitted.GetUID(), main: p.options.Profile.MainContainer,
+		ready: true, timeout: p.options.StartTimeout,
+		observe: func(e *Error) { p.observe(Progress{Step: Step{Key: "pod-start", Message: e.Error()}}) },
+	}
+	if p.probe.Claim != nil {
+		w.claim = p.probe.Claim.Name
+	}
+	current, err := p.client.awaitRunning(ctx, w)
+	if err == nil {
+		o.message = fmt.Sprintf("container %s runs on node %s", w.main, current.Spec.NodeName)
 	}
 	return err
-}
-
-// isReady reports whether a container passes its readiness probe.
-func isReady(pod *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container && s.Ready })
-}
-
-// errNotStarted is the cause of a wait that ended without a running container.
-var errNotStarted = errors.New("not running in time")
-
-// notStarted says why the Pod did not run in time: in the words of its state, of its claim's events or of its own.
-func (p *probe) notStarted(ctx context.Context, pod *created, last *Error) error {
-	if p.probe.Claim != nil {
-		claim, err := p.client.GetClaim(ctx, p.options.Namespace, p.probe.Claim.Name)
-		if err == nil && claim.Status.Phase == corev1.ClaimPending {
-			if said := p.client.lastWarning(ctx, p.options.Namespace, claim.UID); said != "" {
-				return &Error{Reason: ClaimPending, Subject: claim.Name, Message: said}
-			}
-		}
-	}
-	if last != nil {
-		return last
-	}
-	if _, err := p.client.GetPod(ctx, p.options.Namespace, pod.admitted.GetName()); transient(err) {
-		return err // nothing was heard of the Pod because nothing was heard at all
-	}
-	said := p.client.lastWarning(ctx, p.options.Namespace, pod.admitted.GetUID())
-	if said == "" {
-		said = fmt.Sprintf("the Pod is not running after %s, and there is no event that says why", p.options.StartTimeout)
-	}
-	return &Error{Reason: NotStarted, Message: said}
 }

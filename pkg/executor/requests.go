@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	kjson "sigs.k8s.io/json"
 )
@@ -90,23 +89,6 @@ func (c *Client) list(ctx context.Context, resource, namespace string, o metav1.
 	defer cancel()
 	list, err := c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&o, parameters()).Do(ctx).Get()
 	return list, classify(err)
-}
-
-// deleteExactly asks for the deletion of one object and no other of its name. It is no error when the object is gone.
-func (c *Client) deleteExactly(ctx context.Context, resource, namespace, name string, uid types.UID) error {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	err := classify(c.rest.Delete().
-		Namespace(namespace).
-		Resource(resource).
-		Name(name).
-		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))}).
-		Do(ctx).
-		Error())
-	if reasonOf(err) == NotFound {
-		return nil
-	}
-	return err
 }
 
 // reasonOf returns the reason of an error, "" of any other error and of nil.

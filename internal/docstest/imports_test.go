@@ -106,6 +106,26 @@ func TestDiagram(t *testing.T) {
 	same(t, page, []byte(text))
 }
 
+// TestDrivers demands that a database driver comes only with the package that opens that database, so that no other program
+// starts slower for it.
+func TestDrivers(t *testing.T) {
+	const opens = module + "pkg/executor/inventory/sqlinventory/"
+	for _, line := range goList(t, "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./cmd/...", "./internal/...", "./pkg/...", "./policy/...") {
+		pkg, deps, _ := strings.Cut(line, " ")
+		for driver, opener := range map[string]string{"modernc.org/sqlite": opens + "sqlite", "github.com/jackc/pgx/v5": opens + "postgres"} {
+			list := append(strings.Fields(deps), pkg)
+			if slices.Contains(list, driver) && !slices.Contains(list, opener) && pkg != module+"internal/postgrestest" {
+				t.Errorf("%s imports %s without %s", pkg, driver, opener)
+			}
+		}
+	}
+	for _, dep := range goList(t, "-deps", "./pkg/compose/...", "./pkg/admission/...", "./pkg/lint/...", "./policy/...") {
+		if dep == "database/sql" {
+			t.Errorf("pkg/compose, pkg/admission, pkg/lint or policy imports %s", dep)
+		}
+	}
+}
+
 // diagram draws the arrows in mermaid.
 func diagram(arrows map[[2]string]bool) string {
 	var b strings.Builder

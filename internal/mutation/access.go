@@ -27,9 +27,14 @@ func accessTampers() []PodOperator {
 		tamper("device-auth", every+"volumeDevices[/dev/auth].name", onCompanion(func(c *corev1.Container) {
 			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: compose.AuthVolume, DevicePath: "/dev/auth"})
 		})).when(hasCompanion).refused(),
-		tamper("device-path", every+"volumeDevices[/opt/kandev/agentctl].devicePath", onMain(func(c *corev1.Container) {
+		tamper("claim-as-device", every+"volumeDevices[/dev/workspace].name", onCompanion(func(c *corev1.Container) {
+			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: compose.WorkspaceVolume, DevicePath: "/dev/workspace"})
+		})).when(func(p *corev1.Pod) bool { return hasCompanion(p) && hasClaim(p) }),
+		tamper("device-path", every+"volumeDevices[/opt/kandev/agentctl].devicePath", func(_ *rand.Rand, p *corev1.Pod) {
+			addVolume(p, "disk", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "disk"}})
+			c := mainOf(p)
 			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: "disk", DevicePath: "/opt/kandev/agentctl"})
-		})).refused(),
+		}),
 		tamper("env-from-auth-file", every+"env[TOKEN].valueFrom.fileKeyRef.volumeName", onCompanion(func(c *corev1.Container) {
 			c.Env = append(c.Env, corev1.EnvVar{Name: "TOKEN", ValueFrom: &corev1.EnvVarSource{
 				FileKeyRef: &corev1.FileKeySelector{VolumeName: compose.AuthVolume, Path: "auth.env", Key: "TOKEN"},

@@ -45,7 +45,7 @@ func claimOperators() []ClaimOperator {
 		}),
 		spec("claim-data-source-ref", "spec.dataSourceRef", Tamper, func(s *corev1.PersistentVolumeClaimSpec) {
 			s.DataSourceRef = &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "x", Namespace: new("elsewhere")}
-		}),
+		}).refused(),
 		spec("claim-default-class", "", Neutral, func(s *corev1.PersistentVolumeClaimSpec) { s.StorageClassName = new("standard") }).
 			when(func(c *corev1.PersistentVolumeClaim) bool { return c.Spec.StorageClassName == nil }),
 		spec("claim-bound", "", Neutral, func(s *corev1.PersistentVolumeClaimSpec) { s.VolumeName = "pvc-0001" }),
@@ -60,7 +60,7 @@ func claimOperators() []ClaimOperator {
 		spec("claim-modes-repeated", "", Silent, func(s *corev1.PersistentVolumeClaimSpec) {
 			s.AccessModes = append(append([]corev1.PersistentVolumeAccessMode{}, s.AccessModes...), s.AccessModes...)
 		}),
-		{Name: "claim-status", Kind: Silent, Apply: func(_ *rand.Rand, c *corev1.PersistentVolumeClaim) {
+		{Name: "claim-status", Kind: Silent, Refused: true, Apply: func(_ *rand.Rand, c *corev1.PersistentVolumeClaim) {
 			c.UID, c.ResourceVersion, c.Status.Phase = "9a1f", "12", corev1.ClaimPending
 		}},
 	}

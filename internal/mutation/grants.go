@@ -20,7 +20,8 @@ func grantTampers() []PodOperator {
 		tamper("grant-slash", mounts+"[/workspace/].mountPath", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) { m.MountPath = "/workspace/" })),
 		tamper("grant-sub-path", mounts+"[/workspace].subPath", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) { m.SubPath = "src" })),
 		tamper("grant-sub-path-expr", mounts+"[/workspace].subPathExpr", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) { m.SubPathExpr = "$(X)" })),
-		tamper("grant-propagated", mounts+"[/workspace].mountPropagation", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) {
+		tamper("grant-propagated", mounts+"[/workspace].mountPropagation", onGrant(func(c *corev1.Container, m *corev1.VolumeMount) {
+			c.SecurityContext = &corev1.SecurityContext{Privileged: new(true)} // without which no API server takes it
 			m.MountPropagation = new(corev1.MountPropagationBidirectional)
 		})),
 		tamper("grant-recursive", mounts+"[/workspace].recursiveReadOnly", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) {
@@ -28,7 +29,7 @@ func grantTampers() []PodOperator {
 		})),
 		tamper("grant-bind-options", mounts+"[/workspace].bindMountOptions", onGrant(func(_ *corev1.Container, m *corev1.VolumeMount) {
 			m.BindMountOptions = []string{"noexec"}
-		})),
+		})).refused(),
 		tamper("grant-twice", mounts+"[/again]", onGrant(func(c *corev1.Container, _ *corev1.VolumeMount) { mount(c, compose.WorkspaceVolume, "/again") })),
 		tamper("grant-replaced", mounts+"[/workspace]", func(r *rand.Rand, p *corev1.Pod) {
 			_, m := grantee(r, p)

@@ -82,7 +82,7 @@ func silents() []PodOperator {
 		silent("server-metadata", func(_ *rand.Rand, p *corev1.Pod) {
 			p.UID, p.ResourceVersion, p.Generation = "2f6c", "4711", 1
 			p.Status.Phase, p.Status.QOSClass = corev1.PodPending, corev1.PodQOSBurstable
-		}),
+		}).refused(),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func podTampers() []PodOperator {
 	return []PodOperator{
 		tamper("restart-policy", "spec.restartPolicy", onSpec(func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyNever })),
-		tamper("os-windows", "spec.os.name", onSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: corev1.Windows} })).refused(),
+		tamper("os-windows", "spec.os.name", onSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: corev1.Windows} })),
 		tamper("os-dropped", "spec.os.name", onSpec(func(s *corev1.PodSpec) { s.OS = nil })),
 		tamper("node-name", "spec.nodeName", onSpec(func(s *corev1.PodSpec) { s.NodeName = "node-1" })),
 		tamper("node-selector-arch", "spec.nodeSelector[kubernetes.io/arch]", onSpec(func(s *corev1.PodSpec) { s.NodeSelector[compose.NodeArchLabel] = "s390x" })),

@@ -48,7 +48,7 @@ func volumeTampers() []PodOperator {
 			addVolume(p, "workspace", ephemeral(""))
 		}).when(func(p *corev1.Pod) bool {
 			return hasClaim(p) && claimName(p) == p.Name+"-workspace" && volumeOf(p, "workspace") == nil
-		}),
+		}).refused(),
 		tamper("claim-copied", "spec.volumes[copy].ephemeral.volumeClaimTemplate.spec.dataSource", func(_ *rand.Rand, p *corev1.Pod) {
 			addVolume(p, "copy", ephemeral(claimName(p)))
 		}).when(hasClaim),

@@ -1,37 +1,51 @@
 package admission
 
 import (
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 // Normalisation is one way in which the API server writes down what the absence of a field means already.
 // It is applied to both objects before they are compared, so that such a rewrite is no difference.
 type Normalisation struct {
-	Field  string // as Kubernetes names it; [*] stands for every item
+	// Field is the field that is written, as Kubernetes names it. [*] stands for every item, * for part of a name, and
+	// containers for all three lists of containers.
+	Field  string
 	Reason string // the documentation, or the code of kube-apiserver, that makes both forms equal
 
 	pod func(*corev1.Pod)
 }
 
-// Normalisations lists every normalisation of a Pod. Nothing else is read as equal.
+// Normalisations lists every normalisation of a Pod. Nothing else is read as equal. test/admission holds each against
+// real API servers.
 func Normalisations() []Normalisation { return podNormalisations }
 
 // The reasons that several normalisations share.
 const (
+	serverOwn     = "the API server's own to set"
 	schemeDefault = "default of the v1 API (k8s.io/kubernetes pkg/apis/core/v1/defaults.go), persisted at create"
-	documented    = "documented as equal to absence; kube-apiserver 1.36 neither adds nor removes it"
+	rounded       = "quantities are compared by value, rounded up to 0.001 as the API server does"
+	documented    = "documented as equal to absence; kube-apiserver neither adds nor removes it"
 	pluginDefault = "set by an admission plugin that every API server runs unless told otherwise"
 )
 
-var podNormalisations = []Normalisation{
-	{"metadata.{uid,resourceVersion,generation,creationTimestamp,managedFields,selfLink}, status", "the API server's own to set", func(p *corev1.Pod) {
-		dropServerMetadata(&p.ObjectMeta)
-		p.Status = corev1.PodStatus{}
-	}},
+var podNormalisations = slices.Concat(metadataNormalisations, specNormalisations, containerNormalisations, volumeNormalisations)
+
+var metadataNormalisations = []Normalisation{
+	{"metadata.uid", serverOwn, func(p *corev1.Pod) { p.UID = "" }},
+	{"metadata.resourceVersion", serverOwn, func(p *corev1.Pod) { p.ResourceVersion = "" }},
+	{"metadata.generation", serverOwn, func(p *corev1.Pod) { p.Generation = 0 }},
+	{"metadata.creationTimestamp", serverOwn, func(p *corev1.Pod) { p.CreationTimestamp = metav1.Time{} }},
+	{"metadata.managedFields", serverOwn, func(p *corev1.Pod) { p.ManagedFields = nil }},
+	{"status", serverOwn, func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }},
+}
+
+var specNormalisations = []Normalisation{
 	{"spec.dnsPolicy", schemeDefault, func(p *corev1.Pod) { fill(&p.Spec.DNSPolicy, corev1.DNSClusterFirst) }},
 	{"spec.restartPolicy", schemeDefault, func(p *corev1.Pod) { fill(&p.Spec.RestartPolicy, corev1.RestartPolicyAlways) }},
 	{"spec.schedulerName", schemeDefault, func(p *corev1.Pod) { fill(&p.Spec.SchedulerName, corev1.DefaultSchedulerName) }},
@@ -44,7 +58,13 @@ var podNormalisations = []Normalisation{
 	{"spec.enableServiceLinks", schemeDefault, func(p *corev1.Pod) {
 		point(&p.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks)
 	}},
-	{"spec.serviceAccountName", "the ServiceAccount plugin writes default; the API mirrors it in serviceAccount", serviceAccount},
+	{"spec.serviceAccountName", "serviceAccount under its present name, and default from the ServiceAccount plugin", func(p *corev1.Pod) {
+		fill(&p.Spec.ServiceAccountName, p.Spec.DeprecatedServiceAccount)
+		fill(&p.Spec.ServiceAccountName, "default")
+	}},
+	{"spec.serviceAccount", "serviceAccountName under its old name, which the API mirrors", func(p *corev1.Pod) {
+		p.Spec.DeprecatedServiceAccount = p.Spec.ServiceAccountName
+	}},
 	{"spec.priority", pluginDefault + " (Priority): 0 without a class", func(p *corev1.Pod) {
 		if p.Spec.PriorityClassName == "" {
 			point(&p.Spec.Priority, 0)
@@ -55,10 +75,20 @@ var podNormalisations = []Normalisation{
 			point(&p.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
 		}
 	}},
-	{"spec.tolerations[node.kubernetes.io/{not-ready,unreachable}:NoExecute]", pluginDefault + " (DefaultTolerationSeconds)", func(p *corev1.Pod) {
+	{"spec.tolerations[*]", pluginDefault + " (DefaultTolerationSeconds)", func(p *corev1.Pod) {
 		tolerate(p, corev1.TaintNodeNotReady)
 		tolerate(p, corev1.TaintNodeUnreachable)
 	}},
+	{"spec.overhead[*]", rounded, func(p *corev1.Pod) { roundUp(p.Spec.Overhead) }},
+	{"spec.resources.*[*]", rounded, func(p *corev1.Pod) {
+		if p.Spec.Resources != nil {
+			roundUp(p.Spec.Resources.Requests)
+			roundUp(p.Spec.Resources.Limits)
+		}
+	}},
+}
+
+var containerNormalisations = []Normalisation{
 	{"spec.containers[*].terminationMessagePath", schemeDefault, eachContainer(func(c *corev1.Container) {
 		fill(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	})},
@@ -74,22 +104,36 @@ var podNormalisations = []Normalisation{
 		}
 	})},
 	{"spec.containers[*].ports[*].hostPort", schemeDefault + ": the container's port under hostNetwork", hostPorts},
-	{"spec.containers[*].{livenessProbe,readinessProbe,startupProbe}", schemeDefault + ": times and thresholds, path and scheme of httpGet, service of grpc", eachContainer(probes)},
-	{"spec.containers[*].lifecycle.{postStart,preStop}.httpGet", schemeDefault + ": path and scheme", eachContainer(lifecycle)},
-	{"spec.containers[*].env[*].valueFrom.fieldRef.apiVersion", schemeDefault, eachContainer(envSources)},
-	{"spec.containers[*].resources.requests", schemeDefault + ": copied from limits", ordinaryContainers(requestsFromLimits)},
-	{"spec.**.{requests,limits}, spec.overhead", "quantities are compared by value, rounded up to 0.001 as the API server does", roundQuantities},
-	{"spec.containers[*].volumeMounts[*].mountPropagation: None", documented, eachMount(func(m *corev1.VolumeMount) {
+	{"spec.containers[*].*Probe.timeoutSeconds", schemeDefault, eachProbe(func(p *corev1.Probe) { fill(&p.TimeoutSeconds, 1) })},
+	{"spec.containers[*].*Probe.periodSeconds", schemeDefault, eachProbe(func(p *corev1.Probe) { fill(&p.PeriodSeconds, 10) })},
+	{"spec.containers[*].*Probe.successThreshold", schemeDefault, eachProbe(func(p *corev1.Probe) { fill(&p.SuccessThreshold, 1) })},
+	{"spec.containers[*].*Probe.failureThreshold", schemeDefault, eachProbe(func(p *corev1.Probe) { fill(&p.FailureThreshold, 3) })},
+	{"spec.containers[*].*Probe.grpc.service", schemeDefault + " as an empty string", eachProbe(func(p *corev1.Probe) {
+		if p.GRPC != nil {
+			point(&p.GRPC.Service, "")
+		}
+	})},
+	{"spec.containers[*].*Probe.httpGet.path", schemeDefault, eachProbe(func(p *corev1.Probe) { httpPath(p.HTTPGet) })},
+	{"spec.containers[*].*Probe.httpGet.scheme", schemeDefault, eachProbe(func(p *corev1.Probe) { httpScheme(p.HTTPGet) })},
+	{"spec.containers[*].lifecycle.*.httpGet.path", schemeDefault, eachHook(func(h *corev1.LifecycleHandler) { httpPath(h.HTTPGet) })},
+	{"spec.containers[*].lifecycle.*.httpGet.scheme", schemeDefault, eachHook(func(h *corev1.LifecycleHandler) { httpScheme(h.HTTPGet) })},
+	{"spec.containers[*].env[*].valueFrom.fieldRef.apiVersion", schemeDefault, eachEnvSource(func(s *corev1.EnvVarSource) { fieldVersion(s.FieldRef) })},
+	{"spec.containers[*].env[*].valueFrom.fileKeyRef.optional", schemeDefault, eachEnvSource(func(s *corev1.EnvVarSource) {
+		if s.FileKeyRef != nil {
+			point(&s.FileKeyRef.Optional, false)
+		}
+	})},
+	{"spec.containers[*].resources.requests[*]", schemeDefault + ": copied from limits", ordinaryContainers(requestsFromLimits)},
+	{"spec.containers[*].resources.*[*]", rounded, eachContainer(func(c *corev1.Container) {
+		roundUp(c.Resources.Requests)
+		roundUp(c.Resources.Limits)
+	})},
+	{"spec.containers[*].volumeMounts[*].mountPropagation", documented + ": None", eachMount(func(m *corev1.VolumeMount) {
 		drop(&m.MountPropagation, corev1.MountPropagationNone)
 	})},
-	{"spec.containers[*].volumeMounts[*].recursiveReadOnly: Disabled", documented, eachMount(func(m *corev1.VolumeMount) {
+	{"spec.containers[*].volumeMounts[*].recursiveReadOnly", documented + ": Disabled", eachMount(func(m *corev1.VolumeMount) {
 		drop(&m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled)
 	})},
-	{"spec.volumes[*]", schemeDefault + ": modes 0644, token lifetime 3600, hostPath type \"\", emptyDir where no source is named, volumeMode of a claim template, and the older drivers' own", func(p *corev1.Pod) {
-		for i := range p.Spec.Volumes {
-			volumeDefaults(&p.Spec.Volumes[i])
-		}
-	}},
 }
 
 // normalisedPod returns a copy with every normalisation applied.
@@ -134,7 +178,7 @@ func claimDefaults(s *corev1.PersistentVolumeClaimSpec) {
 }
 
 func dropServerMetadata(m *metav1.ObjectMeta) {
-	m.UID, m.ResourceVersion, m.Generation, m.SelfLink = "", "", 0, "" //nolint:staticcheck // old API servers still send it
+	m.UID, m.ResourceVersion, m.Generation = "", "", 0
 	m.CreationTimestamp, m.ManagedFields = metav1.Time{}, nil
 }
 
@@ -190,12 +234,6 @@ func eachMount(f func(*corev1.VolumeMount)) func(*corev1.Pod) {
 	})
 }
 
-func serviceAccount(p *corev1.Pod) {
-	fill(&p.Spec.ServiceAccountName, p.Spec.DeprecatedServiceAccount)
-	fill(&p.Spec.ServiceAccountName, "default")
-	p.Spec.DeprecatedServiceAccount = p.Spec.ServiceAccountName
-}
-
 // tolerate adds the toleration that the DefaultTolerationSeconds plugin adds, where it would.
 func tolerate(p *corev1.Pod, taint string) {
 	for _, t := range p.Spec.Tolerations {
@@ -209,11 +247,14 @@ func tolerate(p *corev1.Pod, taint string) {
 	})
 }
 
+// imageName matches what the API server reads as an image's name, with its tag and digest
+// (github.com/distribution/reference). It takes any text, but finds no tag in another.
+var imageName = lazyregexp.New(`^(?:(?:[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)(?:\.[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)*(?::[0-9]+)?/)?` +
+	`[a-z0-9]+(?:(?:[._/]|__|-+)[a-z0-9]+)*(?::(\w[\w.-]{0,127}))?(@sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128}))?$`)
+
 // pullPolicy is the API's default for an image.
 func pullPolicy(image string) corev1.PullPolicy {
-	name, digest, _ := strings.Cut(image, "@")
-	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
-	if tag == "latest" || image != "" && !tagged && digest == "" {
+	if m := imageName().FindStringSubmatch(image); m != nil && (m[1] == "latest" || m[1] == "" && m[2] == "") {
 		return corev1.PullAlways
 	}
 	return corev1.PullIfNotPresent
@@ -230,54 +271,52 @@ func hostPorts(p *corev1.Pod) {
 	})(p)
 }
 
-func probes(c *corev1.Container) {
-	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
-		if p == nil {
-			continue
+func eachProbe(f func(*corev1.Probe)) func(*corev1.Pod) {
+	return eachContainer(func(c *corev1.Container) {
+		for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+			if p != nil {
+				f(p)
+			}
 		}
-		fill(&p.TimeoutSeconds, 1)
-		fill(&p.PeriodSeconds, 10)
-		fill(&p.SuccessThreshold, 1)
-		fill(&p.FailureThreshold, 3)
-		httpGet(p.HTTPGet)
-		if p.GRPC != nil {
-			point(&p.GRPC.Service, "")
-		}
-	}
+	})
 }
 
-func lifecycle(c *corev1.Container) {
-	if c.Lifecycle == nil {
-		return
-	}
-	for _, h := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
-		if h != nil {
-			httpGet(h.HTTPGet)
+func eachHook(f func(*corev1.LifecycleHandler)) func(*corev1.Pod) {
+	return eachContainer(func(c *corev1.Container) {
+		if c.Lifecycle == nil {
+			return
 		}
-	}
+		for _, h := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+			if h != nil {
+				f(h)
+			}
+		}
+	})
 }
 
-func httpGet(g *corev1.HTTPGetAction) {
+func httpPath(g *corev1.HTTPGetAction) {
 	if g != nil {
 		fill(&g.Path, "/")
+	}
+}
+
+func httpScheme(g *corev1.HTTPGetAction) {
+	if g != nil {
 		fill(&g.Scheme, corev1.URISchemeHTTP)
 	}
 }
 
-func envSources(c *corev1.Container) {
-	for i := range c.Env {
-		from := c.Env[i].ValueFrom
-		if from == nil {
-			continue
+func eachEnvSource(f func(*corev1.EnvVarSource)) func(*corev1.Pod) {
+	return eachContainer(func(c *corev1.Container) {
+		for i := range c.Env {
+			if from := c.Env[i].ValueFrom; from != nil {
+				f(from)
+			}
 		}
-		fieldRef(from.FieldRef)
-		if from.FileKeyRef != nil {
-			point(&from.FileKeyRef.Optional, false)
-		}
-	}
+	})
 }
 
-func fieldRef(r *corev1.ObjectFieldSelector) {
+func fieldVersion(r *corev1.ObjectFieldSelector) {
 	if r != nil {
 		fill(&r.APIVersion, "v1")
 	}
@@ -292,18 +331,6 @@ func requestsFromLimits(c *corev1.Container) {
 			c.Resources.Requests = corev1.ResourceList{}
 		}
 		c.Resources.Requests[name] = limit
-	}
-}
-
-func roundQuantities(p *corev1.Pod) {
-	eachContainer(func(c *corev1.Container) {
-		roundUp(c.Resources.Requests)
-		roundUp(c.Resources.Limits)
-	})(p)
-	roundUp(p.Spec.Overhead)
-	if p.Spec.Resources != nil {
-		roundUp(p.Spec.Resources.Requests)
-		roundUp(p.Spec.Resources.Limits)
 	}
 }
 

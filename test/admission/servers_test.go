@@ -124,12 +124,19 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = s.client.NodeV1().RuntimeClasses().Create(ctx, &nodev1.RuntimeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc",
-		Overhead:   &nodev1.Overhead{PodFixed: resources("memory", "64Mi")},
-		Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"sandbox": "gvisor"}},
-	}, metav1.CreateOptions{})
-	return err
+	for _, class := range []*nodev1.RuntimeClass{
+		{
+			ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc",
+			Overhead:   &nodev1.Overhead{PodFixed: resources(corev1.ResourceMemory, "64Mi")},
+			Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"sandbox": "gvisor"}},
+		},
+		{ObjectMeta: metav1.ObjectMeta{Name: "rounded"}, Handler: "runsc", Overhead: &nodev1.Overhead{PodFixed: resources(corev1.ResourceCPU, "65m")}},
+	} {
+		if _, err := s.client.NodeV1().RuntimeClasses().Create(ctx, class, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // namespace creates a namespace with the service accounts that generated Pods use.

@@ -11,6 +11,10 @@ import (
 
 // Document is one YAML or JSON document and the place of everything in it.
 type Document struct {
+	// Minor is the Kubernetes minor that the document is for, 36 for 1.36; 0 is the newest known. What an older API
+	// server does not know, or refuses where a newer one does not, is a violation then.
+	Minor int
+
 	root  *yaml.Node // the document's value
 	start Place      // where the document itself starts, as the YAML reader counts
 	lines *lines

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/podrules"
 )
 
 // Template is a strictly decoded v1 PodTemplate and the document that it stands in.
@@ -86,7 +88,7 @@ func withoutKind(faults, kind []Violation) []Violation {
 // would be a guess.
 func (t *Template) Validate(p Profile) []Violation {
 	if len(t.unread) == 0 {
-		return Validate(t.Spec, p)
+		return validate(t.Spec, p, t.Document.Minor)
 	}
 	return slices.DeleteFunc(validateOwned(t.Spec, p).violations, func(v Violation) bool { return t.isUnread(v) })
 }
@@ -134,7 +136,7 @@ func (d *Document) checkKind(object map[string]any) []Violation {
 func (d *Document) decode(c *converter) (*corev1.PodTemplate, *typeChecker) {
 	t := &typeChecker{doc: d}
 	decoded, err := unmarshal(c.json)
-	if err == nil && !c.nullItems {
+	if err == nil && !c.nullItems && !d.isForOlder() {
 		return decoded, t
 	}
 	t.check(nil, d.root, reflect.TypeFor[corev1.PodTemplate]())
@@ -149,6 +151,9 @@ func (d *Document) decode(c *converter) (*corev1.PodTemplate, *typeChecker) {
 	}
 	return decoded, t
 }
+
+// isForOlder reports whether the document is for an API server that lacks fields of the decoder's types.
+func (d *Document) isForOlder() bool { return d.Minor != 0 && d.Minor < podrules.NewestMinor }
 
 // unmarshal decodes strictly. With an error about the form alone there is a result too.
 func unmarshal(data []byte) (*corev1.PodTemplate, error) {

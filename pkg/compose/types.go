@@ -13,6 +13,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/podrules"
 )
 
 // typeChecker holds a document against the Go type that it is decoded into and reports every field
@@ -111,10 +113,15 @@ func (t *typeChecker) checkStruct(n *yaml.Node, typ reflect.Type) {
 			return // the converter reported it
 		}
 		t.trail.field(name)
-		if child, ok := fields[name]; ok {
-			t.check(k, v, child)
-		} else {
+		child, ok := fields[name]
+		since := FieldSince(typ, name)
+		switch {
+		case !ok:
 			t.unknown(k, name, fields)
+		case t.doc.isForOlder() && t.doc.Minor < since && since > podrules.OldestMinor:
+			t.tooYoung(k, name, since)
+		default:
+			t.check(k, v, child)
 		}
 		t.trail.up()
 	})
@@ -132,6 +139,13 @@ func (t *typeChecker) unknown(k *yaml.Node, name string, fields map[string]refle
 		remedy = fmt.Sprintf("write %q, or remove the field", near)
 	}
 	t.fail(RuleDocumentUnknownField, t.doc.token(k), detail, remedy)
+}
+
+// tooYoung reports the field at the end of the trail, which came with a later Kubernetes than the one meant.
+func (t *typeChecker) tooYoung(k *yaml.Node, name string, since int) {
+	t.fail(RuleDocumentUnknownField, t.doc.token(k),
+		fmt.Sprintf("unknown field %q in Kubernetes 1.%d: 1.%d is the first that has it", name, t.doc.Minor, since),
+		fmt.Sprintf("remove %q", name))
 }
 
 func (t *typeChecker) checkMap(n *yaml.Node, typ reflect.Type) {

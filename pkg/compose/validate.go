@@ -12,10 +12,13 @@ import (
 var templateRoot = field.NewPath("template")
 
 // Validate returns every rule that a template breaks when it is used with a profile, in the order of
-// the Pod's fields: Kandev's own rules, the workspace grant's, and the API server's.
-func Validate(t *corev1.PodTemplateSpec, p Profile) []Violation {
+// the Pod's fields: Kandev's own rules, the workspace grant's, and those of the newest API server known.
+func Validate(t *corev1.PodTemplateSpec, p Profile) []Violation { return validate(t, p, 0) }
+
+// validate is Validate for the API server of a Kubernetes minor, 0 for the newest.
+func validate(t *corev1.PodTemplateSpec, p Profile, minor int) []Violation {
 	v := validateOwned(t, p)
-	v.apiServer(t)
+	v.apiServer(t, minor)
 	return v.violations
 }
 
@@ -43,8 +46,8 @@ func (v *validator) add(rule string, at *field.Path, container, detail, remedy s
 }
 
 // apiServer adds what the API server would refuse, unless the field is in a violation already.
-func (v *validator) apiServer(t *corev1.PodTemplateSpec) {
-	errs := podrules.Validate(t, templateRoot, podrules.Options{KnownVolumes: OwnedVolumes(), KnownLabels: ownedLabels})
+func (v *validator) apiServer(t *corev1.PodTemplateSpec, minor int) {
+	errs := podrules.Validate(t, templateRoot, podrules.Options{KnownVolumes: OwnedVolumes(), KnownLabels: ownedLabels, Minor: minor})
 	if len(errs) == 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +43,7 @@ type Options struct {
 // Linter lints files. It is safe for concurrent use.
 type Linter struct {
 	o          Options
+	minor      int // of Options.KubeVersion, 0 where there is none
 	configs    configs
 	evaluators evaluators
 }
@@ -51,7 +53,13 @@ func New(o Options) *Linter {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	return &Linter{o: o, configs: configs{fixed: o.Config}}
+	return &Linter{o: o, minor: minorOf(o.KubeVersion), configs: configs{fixed: o.Config}}
+}
+
+// minorOf returns 36 for 1.36, and 0, the newest, for what is no version.
+func minorOf(version string) int {
+	minor, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(version, "v"), "1."))
+	return minor
 }
 
 // source lints one file.
@@ -125,6 +133,7 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 	if !f.linter.o.WithoutPolicies {
 		policies = f.linter.evaluators.start(ctx, f.policyDirs())
 	}
+	d.Minor = f.linter.minor
 	t, more := d.Template()
 	violations = append(violations, more...)
 	if t != nil {

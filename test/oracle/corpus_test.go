@@ -12,8 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kandev/kandev-podlint/internal/differential"
 	"github.com/kandev/kandev-podlint/pkg/compose/podrules"
 )
+
+// minor is that of the code of Kubernetes in go.mod.
+const minor = 36
 
 // corpusDir holds real Pod specs and what a real kube-apiserver said to them.
 func corpusDir() string {
@@ -79,7 +83,7 @@ func readTemplate(path string) (*corev1.PodTemplateSpec, error) {
 
 // ours returns the errors of podrules at paths of a Pod.
 func ours(t *corev1.PodTemplateSpec) field.ErrorList {
-	errs := podrules.Validate(t, field.NewPath("template"), podrules.Options{})
+	errs := podrules.Validate(t, field.NewPath("template"), podrules.Options{Minor: minor})
 	for _, e := range errs {
 		e.Field = strings.TrimPrefix(e.Field, "template.")
 	}
@@ -146,7 +150,7 @@ func namesField(errs field.ErrorList, fields []string) bool {
 	for _, f := range fields {
 		covered := false
 		for _, e := range errs {
-			covered = covered || Related(e.Field, f)
+			covered = covered || differential.Related(e.Field, f)
 		}
 		if !covered {
 			return false
@@ -155,7 +159,7 @@ func namesField(errs field.ErrorList, fields []string) bool {
 	for _, e := range errs {
 		named := false
 		for _, f := range fields {
-			named = named || Related(e.Field, f)
+			named = named || differential.Related(e.Field, f)
 		}
 		if !named {
 			return false
@@ -173,7 +177,7 @@ func compare(t *testing.T, name string, template *corev1.PodTemplateSpec) bool {
 		return false
 	}
 	mine := ours(template)
-	differences := Differences(mine, server)
+	differences := differential.Differences(mine, server)
 	if len(differences) == 0 && (len(mine) == 0) == (len(server) == 0) {
 		return true
 	}

@@ -1,8 +1,6 @@
 package oracle
 
 import (
-	"embed"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,32 +9,18 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
-)
 
-//go:embed seeds/*.yaml
-var seedFiles embed.FS
+	"github.com/kandev/kandev-podlint/internal/differential"
+)
 
 // maxCorpusSeeds bounds how many specs of the corpus, where there is one, join the seeds.
 const maxCorpusSeeds = 300
 
 func readSeeds(t testing.TB) []*corev1.PodTemplateSpec {
 	t.Helper()
-	var seeds []*corev1.PodTemplateSpec
-	names, err := fs.Glob(seedFiles, "seeds/*.yaml")
+	seeds, err := differential.Seeds()
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, name := range names {
-		data, err := seedFiles.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed := &corev1.PodTemplateSpec{}
-		if err := yaml.UnmarshalStrict(data, seed); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		seeds = append(seeds, seed)
 	}
 	return seeds
 }
@@ -104,8 +88,8 @@ func FuzzDifferential(f *testing.F) {
 // round makes one mutant and compares the two verdicts on it.
 func round(t *testing.T, seeds []*corev1.PodTemplateSpec, seed uint64) (accepted, agreed bool) {
 	t.Helper()
-	m := NewMutator(seed)
-	mutant := pick(m, seeds).DeepCopy()
+	m := differential.NewMutator(seed)
+	mutant := differential.Pick(m, seeds).DeepCopy()
 	m.Mutate(mutant)
 	before := mutant.DeepCopy()
 	agreed = compare(t, "ORACLE_SEED="+strconv.FormatUint(seed, 10)+"\n  "+strings.Join(m.Log, "\n  "), mutant)

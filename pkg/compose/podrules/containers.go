@@ -24,7 +24,8 @@ var (
 	restartRuleActions = []corev1.ContainerRestartRuleAction{
 		corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers,
 	}
-	restartRuleOperators = []corev1.ContainerRestartRuleOnExitCodesOperator{
+	oldRestartRuleActions = restartRuleActions[:1]
+	restartRuleOperators  = []corev1.ContainerRestartRuleOnExitCodesOperator{
 		corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn,
 	}
 	resizeResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
@@ -97,7 +98,7 @@ func (c *checker) plainInit(p *field.Path, ctr *corev1.Container) {
 		c.forbidden(p.Child("startupProbe"), detail)
 	}
 	for i := range ctr.ResizePolicy {
-		if ctr.ResizePolicy[i].RestartPolicy == corev1.RestartContainer {
+		if c.since(initResizePolicy) && ctr.ResizePolicy[i].RestartPolicy == corev1.RestartContainer {
 			c.invalid(p.Child("resizePolicy").Index(i).Child("restartPolicy"), corev1.RestartContainer,
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
@@ -161,6 +162,9 @@ func requiredOneOf[T ~string](c *checker, p *field.Path, name string, value T, v
 // initRestartRules is restartRules for an init container, whose rules the server does not read without a
 // restartPolicy.
 func (c *checker) initRestartRules(p *field.Path, ctr *corev1.Container) {
+	if !c.since(containerRestartRules) {
+		return
+	}
 	if ctr.RestartPolicy == nil && len(ctr.RestartPolicyRules) > 0 {
 		c.required(p.Child("restartPolicy"), needsRestartPolicy)
 		return
@@ -170,6 +174,9 @@ func (c *checker) initRestartRules(p *field.Path, ctr *corev1.Container) {
 
 // restartRules checks restartPolicy and restartPolicyRules.
 func (c *checker) restartRules(p *field.Path, ctr *corev1.Container) {
+	if !c.since(containerRestartRules) {
+		return
+	}
 	if ctr.RestartPolicy == nil && len(ctr.RestartPolicyRules) > 0 {
 		c.required(p.Child("restartPolicy"), needsRestartPolicy)
 	}
@@ -185,7 +192,11 @@ func (c *checker) restartRules(p *field.Path, ctr *corev1.Container) {
 }
 
 func (c *checker) restartRule(p *field.Path, rule *corev1.ContainerRestartRule) {
-	oneOf(c, p, "action", rule.Action, restartRuleActions)
+	if c.since(restartAllContainers) {
+		oneOf(c, p, "action", rule.Action, restartRuleActions)
+	} else {
+		oneOf(c, p, "action", rule.Action, oldRestartRuleActions)
+	}
 	if rule.ExitCodes == nil {
 		c.required(p.Child("exitCodes"), "must be specified")
 		return

@@ -71,17 +71,17 @@ func (c *checker) searches(p *field.Path, searches []string) {
 	}
 }
 
-// ip reports what is no IP address, or one that programs read differently: with leading zeros, or IPv4
+// ip reports what is no IP address, or from 1.36 on one that programs read differently: with leading zeros, or IPv4
 // written as IPv6.
 func (c *checker) ip(p *field.Path, value string) {
-	c.add(validation.IsValidIPForLegacyField(p, value, true, nil))
+	c.add(validation.IsValidIPForLegacyField(p, value, c.since(strictIPs), nil))
 }
 
 // hostName checks the names of the Pod itself, and those it knows others by.
 func (c *checker) hostName(spec *field.Path) {
 	c.dnsLabelIfSet(spec, "hostname", c.spec.Hostname)
 	c.dnsLabelIfSet(spec, "subdomain", c.spec.Subdomain)
-	if c.spec.HostnameOverride != nil {
+	if c.spec.HostnameOverride != nil && c.since(hostnameOverrides) {
 		c.hostnameOverride(spec, *c.spec.HostnameOverride)
 	}
 	for i := range c.spec.HostAliases {

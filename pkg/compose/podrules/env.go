@@ -65,7 +65,7 @@ func (c *checker) envSource(p *field.Path, v *corev1.EnvVar) {
 		sources++
 		c.keyRef(p.Child("secretKeyRef"), ref.Name, ref.Key)
 	}
-	if from.FileKeyRef != nil {
+	if from.FileKeyRef != nil && c.since(envFiles) {
 		sources++
 		c.fileKeyRef(p.Child("fileKeyRef"), from.FileKeyRef)
 	}
@@ -104,6 +104,9 @@ func (c *checker) fileKeyRef(p *field.Path, ref *corev1.FileKeySelector) {
 
 // fileKeyVolumes reports file keys in volumes that are absent or no emptyDir.
 func (c *checker) fileKeyVolumes(spec *field.Path) {
+	if !c.since(envFiles) {
+		return
+	}
 	c.eachContainer(spec, func(at place, ctr *corev1.Container) {
 		for i := range ctr.Env {
 			if from := ctr.Env[i].ValueFrom; from != nil && from.FileKeyRef != nil {

@@ -32,6 +32,9 @@ func (c *checker) mounts(ctr *field.Path, container *corev1.Container) {
 	paths := make(sets.Set[string], len(container.VolumeMounts))
 	for i := range container.VolumeMounts {
 		m := &container.VolumeMounts[i]
+		if c.dropped.Has(m.Name) {
+			continue
+		}
 		p := list.Index(i)
 		c.needed(p, "name", m.Name)
 		c.volumeRef(p, m.Name)

@@ -1,7 +1,7 @@
 // Package podrules says what a kube-apiserver would refuse in a Pod, as far as that is known without a
 // cluster.
 //
-// The rules are those that Kubernetes 1.36 applies when a Pod is created, with its feature gates at
+// The rules are those that a Kubernetes minor of Options applies when a Pod is created, with its feature gates at
 // their defaults and after its own defaulting. Each error carries the type and the field path that the
 // API server would report, even where that path is not one of the document (the server names
 // volumeMounts.subPath without the index of the mount, for example).
@@ -16,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 	// KnownLabels are labels that the Pod will carry besides those of the template. They matter to
 	// matchLabelKeys and mismatchLabelKeys, which the API server resolves against the Pod's labels.
 	KnownLabels map[string]string
+	// Minor is the Kubernetes minor whose rules apply, 36 for 1.36. 0 is NewestMinor, and one before OldestMinor has
+	// the rules of that.
+	Minor int
 }
 
 // Validate returns what a kube-apiserver would refuse in a Pod made from t, at paths below root: with
@@ -56,6 +60,8 @@ type checker struct {
 
 	// volumes are the volumes that mounts may refer to: those of the template without an error.
 	volumes map[string]*corev1.VolumeSource
+	// dropped are the names of volumes that the server drops, with every mount of them.
+	dropped sets.Set[string]
 	// claims are the names in spec.resourceClaims.
 	claims []string
 	// grace is terminationGracePeriodSeconds after defaulting.

@@ -19,8 +19,7 @@ type projection struct {
 	paths  sets.Set[string]
 }
 
-// projected checks the sources that the server keeps: clusterTrustBundle and podCertificate are behind
-// feature gates that are off, and dropped unread.
+// projected checks the sources that the server keeps.
 func (c *checker) projected(p *field.Path, v *corev1.ProjectedVolumeSource) {
 	c.fileMode(p, "defaultMode", v.DefaultMode)
 	pr := &projection{checker: c, volume: p, paths: sets.Set[string]{}}
@@ -50,6 +49,14 @@ func (pr *projection) source(p *field.Path, s *corev1.VolumeProjection) {
 	if s.ServiceAccountToken != nil {
 		sources++
 		pr.token(p.Child("serviceAccountToken"), s.ServiceAccountToken)
+	}
+	if s.ClusterTrustBundle != nil && pr.since(clusterTrustBundles) {
+		sources++
+		pr.trustBundle(p.Child("clusterTrustBundle"), s.ClusterTrustBundle)
+	}
+	if s.PodCertificate != nil && pr.since(podCertificates) {
+		sources++
+		pr.certificate(p.Child("podCertificate"), s.PodCertificate)
 	}
 	if sources > 1 {
 		pr.forbidden(p, "may not specify more than 1 volume type per source")

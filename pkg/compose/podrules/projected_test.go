@@ -8,7 +8,7 @@ import (
 
 func TestProjected(t *testing.T) {
 	run(t, []row{
-		{"sources", inVolume("projected: {sources: [{secret: {name: s, items: [{key: k, path: a}]}}, {configMap: {name: c}}, {downwardAPI: {items: [{path: b, fieldRef: {fieldPath: metadata.uid}}]}}, {serviceAccountToken: {path: t}}, {clusterTrustBundle: {path: /}}, {podCertificate: {}}]}"), nil},
+		{"sources", inVolume("projected: {sources: [{secret: {name: s, items: [{key: k, path: a}]}}, {configMap: {name: c}}, {downwardAPI: {items: [{path: b, fieldRef: {fieldPath: metadata.uid}}]}}, {serviceAccountToken: {path: t}}]}"), nil},
 		{"without names", inVolume(`projected: {defaultMode: 512, sources: [{secret: {}}, {configMap: {items: [{key: "", path: ""}]}}]}`), field.ErrorList{
 			invalid("spec.volumes[0].projected.defaultMode", "must be a number between 0 and 0777 (octal), both inclusive"),
 			required("spec.volumes[0].projected.sources[0].secret.name", ""),

@@ -23,11 +23,19 @@ var options = Options{KnownVolumes: []string{"known"}, KnownLabels: map[string]s
 
 func run(t *testing.T, rows []row) {
 	t.Helper()
+	runFor(t, NewestMinor, rows)
+}
+
+// runFor is run for a Kubernetes minor.
+func runFor(t *testing.T, minor int, rows []row) {
+	t.Helper()
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			template := decode(t, r.template)
 			before := template.DeepCopy()
-			got := Validate(template, field.NewPath("template"), options)
+			o := options
+			o.Minor = minor
+			got := Validate(template, field.NewPath("template"), o)
 			for _, e := range r.want {
 				e.Field = strings.TrimSuffix("template."+e.Field, ".")
 			}

@@ -19,8 +19,8 @@ var (
 	procMounts           = []corev1.ProcMountType{corev1.DefaultProcMount, corev1.UnmaskedProcMount}
 	fsGroupPolicies      = []corev1.PodFSGroupChangePolicy{corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch}
 	supplementalPolicies = []corev1.SupplementalGroupsPolicy{corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict}
-	// seLinuxPolicies lacks MountOption, whose feature gate (SELinuxMount) is off.
-	seLinuxPolicies = []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyRecursive}
+	seLinuxPolicies      = []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive}
+	oldSELinuxPolicies   = seLinuxPolicies[1:]
 
 	sysctlName = lazyregexp.New(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 	// ipcSysctls are the names in the kernel's IPC namespace, besides everything below fs.mqueue.
@@ -93,10 +93,18 @@ func (c *checker) podSecurity(spec *field.Path) {
 		}
 		c.appArmor(p, sc.AppArmorProfile)
 		oneOfIfSet(c, p, "supplementalGroupsPolicy", sc.SupplementalGroupsPolicy, supplementalPolicies)
-		oneOfIfSet(c, p, "seLinuxChangePolicy", sc.SELinuxChangePolicy, seLinuxPolicies)
+		if c.since(seLinuxMount) {
+			oneOfIfSet(c, p, "seLinuxChangePolicy", sc.SELinuxChangePolicy, seLinuxPolicies)
+		} else {
+			oneOfIfSet(c, p, "seLinuxChangePolicy", sc.SELinuxChangePolicy, oldSELinuxPolicies)
+		}
 	}
 	if share := c.spec.ShareProcessNamespace; share != nil && *share && c.spec.HostPID {
-		c.invalid(spec.Child("securityContext", "shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled")
+		p := spec.Child("securityContext", "shareProcessNamespace")
+		if c.since(plainHostFields) {
+			p = spec.Child("shareProcessNamespace")
+		}
+		c.invalid(p, true, "ShareProcessNamespace and HostPID cannot both be enabled")
 	}
 	if !c.hostUsers {
 		c.userNamespace(spec)

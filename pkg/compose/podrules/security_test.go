@@ -30,10 +30,10 @@ func TestSecurity(t *testing.T) {
 			invalid("spec.securityContext.runAsGroup", "must be between 0 and 2147483647, inclusive"),
 			invalid("spec.securityContext.supplementalGroups[1]", "must be between 0 and 2147483647, inclusive"),
 		}},
-		{"policies of the Pod", inSpec("securityContext: {fsGroupChangePolicy: Maybe, supplementalGroupsPolicy: Maybe, seLinuxChangePolicy: MountOption}"), field.ErrorList{
+		{"policies of the Pod", inSpec("securityContext: {fsGroupChangePolicy: Maybe, supplementalGroupsPolicy: Maybe, seLinuxChangePolicy: Maybe}"), field.ErrorList{
 			notSupported("spec.securityContext.fsGroupChangePolicy", `supported values: "Always", "OnRootMismatch"`),
 			notSupported("spec.securityContext.supplementalGroupsPolicy", `supported values: "Merge", "Strict"`),
-			notSupported("spec.securityContext.seLinuxChangePolicy", `supported values: "Recursive"`),
+			notSupported("spec.securityContext.seLinuxChangePolicy", `supported values: "MountOption", "Recursive"`),
 		}},
 		{"sysctls", inSpec(`securityContext: {sysctls: [{name: ""}, {name: A}, {name: vm.a}, {name: vm.a}]}`), field.ErrorList{
 			required("spec.securityContext.sysctls[0].name", ""),
@@ -47,7 +47,7 @@ func TestSecurity(t *testing.T) {
 			invalid("spec.securityContext.sysctls[3].name", "may not be specified when 'hostIPC' is true"),
 		}},
 		{"processes shared and of the host", inSpec("hostPID: true, shareProcessNamespace: true"), field.ErrorList{
-			invalid("spec.securityContext.shareProcessNamespace", "ShareProcessNamespace and HostPID cannot both be enabled"),
+			invalid("spec.shareProcessNamespace", "ShareProcessNamespace and HostPID cannot both be enabled"),
 		}},
 		{"users of its own", inSpec("hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true"), field.ErrorList{
 			forbidden("spec.hostNetwork", "when `hostUsers` is false"),

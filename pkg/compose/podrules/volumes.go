@@ -2,6 +2,7 @@ package podrules
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -19,8 +20,13 @@ var hostPathTypes = []corev1.HostPathType{
 // mount.
 func (c *checker) podVolumes(p *field.Path) {
 	c.volumes = make(map[string]*corev1.VolumeSource, len(c.spec.Volumes))
+	c.dropped = sets.Set[string]{}
 	for i := range c.spec.Volumes {
 		v, at, before := &c.spec.Volumes[i], p.Index(i), len(c.errs)
+		if v.Image != nil && !c.since(imageVolumes) {
+			c.dropped.Insert(v.Name)
+			continue
+		}
 		c.volumeSource(at, v)
 		if v.Name == "" {
 			c.required(at.Child("name"), "")

@@ -1,4 +1,4 @@
-package oracle
+package differential
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ func opaque(t reflect.Type) bool {
 func (m *Mutator) change(v reflect.Value, path string) {
 	switch v.Type() {
 	case reflect.TypeFor[resource.Quantity]():
-		m.set(v, path, reflect.ValueOf(resource.MustParse(pick(m, quantities))))
+		m.set(v, path, reflect.ValueOf(resource.MustParse(Pick(m, quantities))))
 		return
 	case reflect.TypeFor[intstr.IntOrString]():
 		m.set(v, path, reflect.ValueOf(m.port()))
@@ -96,7 +96,7 @@ func (m *Mutator) change(v reflect.Value, path string) {
 	case reflect.Bool:
 		m.set(v, path, reflect.ValueOf(!v.Bool()).Convert(v.Type()))
 	case reflect.Int32, reflect.Int64:
-		m.set(v, path, reflect.ValueOf(pick(m, numbers)).Convert(v.Type()))
+		m.set(v, path, reflect.ValueOf(Pick(m, numbers)).Convert(v.Type()))
 	case reflect.Uint8:
 		v.SetUint(uint64(m.rand.IntN(256)))
 	}
@@ -139,11 +139,11 @@ func (m *Mutator) fresh(t reflect.Type, path string) reflect.Value {
 func (m *Mutator) fieldOf(v reflect.Value, path string) string {
 	switch {
 	case path == "":
-		return pick(m, []string{"ObjectMeta", "Spec", "Spec", "Spec", "Spec", "Spec", "Spec", "Spec"})
+		return Pick(m, []string{"ObjectMeta", "Spec", "Spec", "Spec", "Spec", "Spec", "Spec", "Spec"})
 	case path == ".ObjectMeta":
-		return pick(m, []string{"Labels", "Annotations"})
+		return Pick(m, []string{"Labels", "Annotations"})
 	case path == ".Spec" && m.rand.IntN(2) == 0:
-		return pick(m, []string{
+		return Pick(m, []string{
 			"Containers", "Containers", "InitContainers", "Volumes", "Volumes", "SecurityContext", "Affinity", "TopologySpreadConstraints",
 		})
 	}
@@ -205,7 +205,7 @@ func (m *Mutator) mapping(v reflect.Value, path string) {
 	k := reflect.ValueOf(m.mapKey(v.Type(), path)).Convert(v.Type().Key())
 	val := reflect.New(v.Type().Elem()).Elem()
 	if strings.HasSuffix(path, "Annotations") && m.rand.IntN(2) == 0 {
-		val.SetString(pick(m, annotationValues))
+		val.SetString(Pick(m, annotationValues))
 	} else {
 		m.change(val, fmt.Sprintf("%s[%v]", path, k))
 	}
@@ -216,11 +216,11 @@ func (m *Mutator) mapping(v reflect.Value, path string) {
 func (m *Mutator) mapKey(t reflect.Type, path string) string {
 	switch {
 	case t == reflect.TypeFor[corev1.ResourceList]() && m.rand.IntN(10) > 0:
-		return pick(m, resourceNames)
+		return Pick(m, resourceNames)
 	case strings.HasSuffix(path, "Annotations") && m.rand.IntN(2) == 0:
-		key := pick(m, annotationKeys)
+		key := Pick(m, annotationKeys)
 		if strings.HasSuffix(key, "/") && len(m.words) > 0 {
-			key += pick(m, m.words)
+			key += Pick(m, m.words)
 		}
 		return key
 	}
@@ -233,21 +233,22 @@ func (m *Mutator) word(t reflect.Type) string {
 	values := enums[t]
 	switch n := m.rand.IntN(10); {
 	case len(values) > 0 && n < 7:
-		return pick(m, values)
+		return Pick(m, values)
 	case len(m.words) > 0 && n < 4:
-		return pick(m, m.words)
+		return Pick(m, m.words)
 	default:
-		return pick(m, strange)
+		return Pick(m, strange)
 	}
 }
 
 func (m *Mutator) port() intstr.IntOrString {
 	if m.rand.IntN(2) == 0 {
-		return intstr.FromInt32(int32(pick(m, numbers)))
+		return intstr.FromInt32(int32(Pick(m, numbers)))
 	}
 	return intstr.FromString(m.word(reflect.TypeFor[string]()))
 }
 
-func pick[T any](m *Mutator, from []T) T {
+// Pick returns one of a list.
+func Pick[T any](m *Mutator, from []T) T {
 	return from[m.rand.IntN(len(from))]
 }

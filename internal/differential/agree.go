@@ -1,4 +1,4 @@
-package oracle
+package differential
 
 import (
 	"fmt"
@@ -33,6 +33,12 @@ var known = []struct {
 	{
 		"resource claims of a static Pod are refused at no field",
 		func(k key, ours []key) bool { return k.Field == "[]" && slices.ContainsFunc(ours, isStaticClaim) },
+	},
+	{
+		"Kubernetes before 1.36 reports an absent CSI driver as an invalid name too",
+		func(k key, ours []key) bool {
+			return strings.HasSuffix(k.Field, ".csi.driver") && slices.Contains(ours, key{field.ErrorTypeRequired, k.Field})
+		},
 	},
 	{
 		"a request that the server copied from a limit is not in the template: the error stands at the limit alone",

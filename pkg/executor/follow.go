@@ -25,6 +25,7 @@ var errGone = errors.New("gone")
 // the object is gone, or another one has its name, the error is errGone. A watch that breaks is begun again; a GET that
 // fails for want of a connection is repeated until the context ends, and then the error is the context's cause.
 func follow[T object](ctx context.Context, c *Client, of place, uid types.UID, see func(T) (bool, error)) error {
+	ctx = quiet(ctx)
 	for {
 		o, err := currently[T](ctx, c, of)
 		switch {

@@ -24,6 +24,7 @@ type Forward struct {
 
 // OpenForward opens a connection to a Pod. The client's timeout bounds the opening. The error is an *Error.
 func (c *Client) OpenForward(ctx context.Context, namespace, pod string, transport Transport) (*Forward, error) {
+	ctx = quiet(ctx)
 	dialer, opening, err := c.forwardDialer(ctx, namespace, pod, transport)
 	if err != nil {
 		return nil, streamError(err)

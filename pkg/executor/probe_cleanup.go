@@ -93,7 +93,7 @@ func (c *Client) candidates(ctx context.Context, of *created) ([]object, error) 
 	}
 	var out []object
 	take := func(o runtime.Object) error {
-		out = append(out, o.(object)) //nolint:errcheck // Pods and claims are objects
+		out = append(out, o.(object))
 		return nil
 	}
 	if err := meta.EachListItem(list, take); err != nil {

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
@@ -60,6 +61,7 @@ func (e *ExitError) Error() string { return fmt.Sprintf("the command ended with 
 // The error is an *ExitError or an *Error. After an error, or the end of the context, the streams may still be in use for a
 // moment.
 func (c *Client) Exec(ctx context.Context, o ExecOptions) error {
+	ctx = quiet(ctx)
 	executor, opening, err := c.executor(ctx, o)
 	if err != nil {
 		return streamError(err)
@@ -72,6 +74,9 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) error {
 	}
 	return opening.explain(err)
 }
+
+// quiet returns a context in which client-go logs nothing: everything that it would say comes back as an error.
+func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.New(nil)) }
 
 func (c *Client) executor(ctx context.Context, o ExecOptions) (remotecommand.Executor, *opening, error) {
 	at := c.streamURL(o.Namespace, o.Pod, "exec", &corev1.PodExecOptions{

@@ -54,14 +54,14 @@ func TestFolderStandsAlone(t *testing.T) {
 	}
 }
 
-// buildTools builds opa and conftest from their modules, at the versions of the tools module.
+// buildTools builds opa and conftest from their modules, at the versions of tools/rego.
 func buildTools(t *testing.T) (opa, conftest string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("building opa and conftest takes minutes at first")
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-modfile", filepath.Join("..", "tools", "go.mod"), "-o", dir+string(filepath.Separator), //nolint:gosec // its own arguments
+	build := exec.Command("go", "build", "-modfile", filepath.Join("..", "tools", "rego", "go.mod"), "-o", dir+string(filepath.Separator), //nolint:gosec // its own arguments
 		"github.com/open-policy-agent/opa", "github.com/open-policy-agent/conftest")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

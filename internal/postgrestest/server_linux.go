@@ -73,7 +73,7 @@ func binaries(t testing.TB) string {
 
 // version is 15 for /usr/lib/postgresql/15/bin/postgres, 0 where there is no number.
 func version(path string) int {
-	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) //nolint:errcheck // 0 sorts first
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
 	return n
 }
 
@@ -84,14 +84,14 @@ func start(bin string, options ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	remove := func() { os.RemoveAll(dir) } //nolint:errcheck // in the temporary directory
+	remove := func() { os.RemoveAll(dir) } //nolint:errcheck,gosec // in the temporary directory
 	account, err := unprivileged(dir)
 	if err != nil {
 		remove()
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"),
+	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"), //nolint:gosec // the server that is installed
 		"--auth=trust", "--username=test", "--no-sync",
 		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en", data) // an order that is not that of bytes
 	initdb.SysProcAttr, initdb.Dir = account, dir
@@ -99,7 +99,8 @@ func start(bin string, options ...string) (*server, error) {
 		remove()
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	cmd := exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), append([]string{"-D", data, "-k", dir, "-h", ""}, options...)...)
+	arguments := append([]string{"-D", data, "-k", dir, "-h", ""}, options...)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), arguments...) //nolint:gosec // likewise
 	cmd.SysProcAttr, cmd.Dir = account, dir
 	stop, err := runUntilReady(cmd)
 	if err != nil {
@@ -150,8 +151,8 @@ func runUntilReady(cmd *exec.Cmd) (stop func(), err error) {
 		}
 		go watch(bufio.NewScanner(log), ready)
 		<-quit
-		cmd.Process.Signal(syscall.SIGINT) //nolint:errcheck // it may have ended by itself
-		cmd.Wait()                         //nolint:errcheck // how it ends is no test's matter
+		cmd.Process.Signal(syscall.SIGINT) //nolint:errcheck,gosec // it may have ended by itself
+		cmd.Wait()                         //nolint:errcheck,gosec // how it ends is no test's matter
 	}()
 	stop = func() { close(quit); <-ended }
 	if err := <-ready; err != nil {

@@ -131,10 +131,10 @@ func Lifecycle(mode compose.WorkspaceMode) []Step {
 	return steps
 }
 
-// running creates a row with a managed claim and takes it to its first Running.
-func running(t *testing.T, inv inventory.Inventory, instanceID, owner string) inventory.Row {
+// running creates a row with a managed claim, which owner a holds, and takes it to its first Running.
+func running(t *testing.T, inv inventory.Inventory, instanceID string) inventory.Row {
 	t.Helper()
-	row := must(inv.Create(t.Context(), owner, Identity(instanceID), Snapshot(compose.ManagedPVC)))(t)
+	row := must(inv.Create(t.Context(), "a", Identity(instanceID), Snapshot(compose.ManagedPVC)))(t)
 	for _, step := range Lifecycle(compose.ManagedPVC) {
 		step.Change(&row)
 		row = must(inv.Update(t.Context(), row.Holder, row))(t)

@@ -29,7 +29,7 @@ func testRaceToCreate(t *testing.T, inv inventory.Inventory) {
 }
 
 func testRaceToUpdate(t *testing.T, inv inventory.Inventory) {
-	row := running(t, inv, "i-1", "a")
+	row := running(t, inv, "i-1")
 	for range raceRounds {
 		winner := race(t, func(n int) error {
 			changed := row.Clone()
@@ -46,7 +46,7 @@ func testRaceToUpdate(t *testing.T, inv inventory.Inventory) {
 }
 
 func testRaceToTakeOver(t *testing.T, inv inventory.Inventory) {
-	row := running(t, inv, "i-1", "a")
+	row := running(t, inv, "i-1")
 	for range raceRounds {
 		winner := race(t, func(n int) error {
 			_, err := inv.TakeOver(t.Context(), "i-1", row.Holder, owner(n))
@@ -60,7 +60,7 @@ func testRaceToTakeOver(t *testing.T, inv inventory.Inventory) {
 
 // testNoLostUpdate lets all racers write at once, each reading again after a conflict.
 func testNoLostUpdate(t *testing.T, inv inventory.Inventory) {
-	row := running(t, inv, "i-1", "a")
+	row := running(t, inv, "i-1")
 	const writes = 5
 	each(func(int) {
 		for range writes {

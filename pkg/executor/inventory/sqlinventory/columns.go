@@ -26,14 +26,14 @@ var (
 	columnList = strings.Join(columns, ", ")
 	guarded    = " WHERE instance_id = $1 AND generation = $2 AND owner = $3 AND epoch = $4"
 
-	insertRow = "INSERT INTO executors_running (" + columnList + ") VALUES (" + placeholders(1, len(columns)) + ")"
+	insertRow = "INSERT INTO executors_running (" + columnList + ") VALUES (" + placeholders(1, len(columns)) + ")" //nolint:gosec // all of it is written here
 	updateRow = "UPDATE executors_running SET (" + strings.Join(columns[1:], ", ") + ") = (" + placeholders(5, len(columns)-1) + ")" + guarded
 	deleteRow = "DELETE FROM executors_running" + guarded
 	selectRow = "SELECT " + columnList + " FROM executors_running WHERE instance_id = $1"
 
 	// selectRows takes the owner and the namespace, "" for any, the states as stateList writes them, the instance ID to
 	// start after, and the largest number of rows.
-	selectRows = "SELECT " + columnList + " FROM executors_running" +
+	selectRows = "SELECT " + columnList + " FROM executors_running" + //nolint:gosec // likewise
 		" WHERE ($1 = '' OR owner = $1) AND ($2 = '' OR namespace = $2) AND ($3 = '' OR $3 LIKE '%,' || state || ',%')" +
 		" AND instance_id > $4 ORDER BY instance_id LIMIT $5"
 

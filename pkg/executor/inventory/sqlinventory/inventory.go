@@ -112,7 +112,7 @@ func (i *Inventory) list(ctx context.Context, f inventory.Filter) ([]inventory.R
 	if err != nil {
 		return nil, err
 	}
-	defer result.Close()
+	defer result.Close() //nolint:errcheck // Err says what there is to say
 	var rows []inventory.Row
 	for result.Next() {
 		row, err := scan(result)

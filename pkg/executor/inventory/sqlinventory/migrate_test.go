@@ -53,7 +53,7 @@ func pool(t *testing.T, db *sql.DB, err error) *sql.DB {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { db.Close() }) //nolint:errcheck // a test's
 	return db
 }
 
@@ -165,7 +165,7 @@ func TestRowsOfThisVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inv.Close()
+	defer inv.Close() //nolint:errcheck // a test's
 	for id, want := range lifecycles(t) {
 		row, err := inv.Create(t.Context(), "owner", inventorytest.Identity(id), inventorytest.Snapshot(want.WorkspaceMode))
 		if err != nil {
@@ -199,29 +199,33 @@ func TestRowsOfThisVersion(t *testing.T) {
 // dump writes all rows as statements, with times that are always the same.
 func dump(t *testing.T, db *sql.DB) string {
 	t.Helper()
+	return dumpTable(t, db, "executors_running") + dumpTable(t, db, "launch_snapshots")
+}
+
+func dumpTable(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+	var columns, quoted string
+	err := db.QueryRowContext(t.Context(), `SELECT group_concat(name, ', '),
+		group_concat(CASE WHEN name LIKE '%_at' THEN '1800000000000000' ELSE 'quote(' || name || ')' END, ' || '', '' || ')
+		FROM pragma_table_info($1)`, table).Scan(&columns, &quoted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.QueryContext(t.Context(), "SELECT "+quoted+" FROM "+table+" ORDER BY instance_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // Err says what there is to say
 	var out strings.Builder
-	for _, table := range []string{"executors_running", "launch_snapshots"} {
-		var columns, values string
-		err := db.QueryRowContext(t.Context(), `SELECT group_concat(name, ', '), group_concat(CASE WHEN name LIKE '%_at' THEN '1800000000000000' ELSE 'quote(' || name || ')' END, ' || '', '' || ')
-			FROM pragma_table_info('`+table+`')`).Scan(&columns, &values)
-		if err != nil {
+	for rows.Next() {
+		var values string
+		if err := rows.Scan(&values); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := db.QueryContext(t.Context(), "SELECT "+values+" FROM "+table+" ORDER BY instance_id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var values string
-			if err := rows.Scan(&values); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&out, "INSERT INTO %s (%s) VALUES (%s);\n", table, columns, values)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		fmt.Fprintf(&out, "INSERT INTO %s (%s) VALUES (%s);\n", table, columns, values)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return out.String()
 }
@@ -308,7 +312,7 @@ func versionsOf(t *testing.T, db *sql.DB) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // Err says what there is to say
 	var out []int
 	for rows.Next() {
 		var v int

@@ -37,8 +37,7 @@ func Open(ctx context.Context, database string) (*sqlinventory.Inventory, error)
 	}
 	i, err := sqlinventory.Open(ctx, db, Dialect())
 	if err != nil {
-		db.Close()
-		return nil, fmt.Errorf("inventory: %w", err)
+		return nil, fmt.Errorf("inventory: %w", errors.Join(err, db.Close()))
 	}
 	return i, nil
 }

@@ -50,7 +50,7 @@ func raw(t *testing.T, database string) *sql.DB {
 		t.Fatal(err)
 	}
 	db := stdlib.OpenDB(*config)
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { db.Close() }) //nolint:errcheck // a test's
 	return db
 }
 
@@ -86,15 +86,17 @@ func TestCommitToDisk(t *testing.T) {
 		"&synchronous_commit=off":          "on",
 		"&synchronous_commit=remote_apply": "remote_apply",
 	} {
-		db, err := connect(database + option)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		var got string
-		if err := db.QueryRowContext(t.Context(), "SHOW synchronous_commit").Scan(&got); err != nil || got != want {
-			t.Errorf("%s: it is %s, %v; want %s", option, got, err, want)
-		}
+		t.Run(option, func(t *testing.T) {
+			db, err := connect(database + option)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close() //nolint:errcheck // a test's
+			var got string
+			if err := db.QueryRowContext(t.Context(), "SHOW synchronous_commit").Scan(&got); err != nil || got != want {
+				t.Errorf("it is %s, %v; want %s", got, err, want)
+			}
+		})
 	}
 }
 

@@ -86,7 +86,7 @@ func checkFile(t *testing.T, path string, known map[string]int64) (further int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inv.Close()
+	defer inv.Close() //nolint:errcheck // a test's
 	rows, err := inv.List(t.Context(), inventory.Filter{})
 	if err != nil {
 		t.Fatal(err)

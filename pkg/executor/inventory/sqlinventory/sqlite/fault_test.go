@@ -27,7 +27,7 @@ func raw(t testing.TB, dsn string) *sql.DB {
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { db.Close() }) //nolint:errcheck // a test's
 	return db
 }
 
@@ -61,7 +61,7 @@ func TestLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inv.Close()
+	defer inv.Close() //nolint:errcheck // a test's
 	row := create(t, inv, "i-1")
 	other := raw(t, dataSource(path, time.Millisecond))
 	statement(t, other, "BEGIN IMMEDIATE")
@@ -215,7 +215,7 @@ func readAll(t *testing.T, path string) error {
 	if err != nil {
 		return err
 	}
-	defer inv.Close()
+	defer inv.Close() //nolint:errcheck // a test's
 	rows, err := inv.List(t.Context(), inventory.Filter{})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func prepareFile(ctx context.Context, path string) error {
 	}
 	// A file that is there is not opened here: closing it would take away the locks that SQLite holds on it elsewhere in
 	// this process, as POSIX has it.
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the caller says where, here and below
 		if err := createFile(ctx, path); err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func prepareFile(ctx context.Context, path string) error {
 
 // makeDir is os.MkdirAll of directories that are the owner's alone.
 func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o700)
+	err := os.Mkdir(dir, 0o700) //nolint:gosec // likewise
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil
@@ -53,7 +53,7 @@ func createFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer os.Remove(f.Name()) //nolint:errcheck // its content has another name by then, or is of no use
 	if err := f.Close(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // likewise
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func syncDir(dir string) error {
 
 // checkPrivate demands that only the owner has permissions. On Windows the mode says nothing of that.
 func checkPrivate(path string) error {
-	info, err := os.Stat(path)
+	info, err := os.Stat(path) //nolint:gosec // likewise
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestExposed(t *testing.T) {
 		{filepath.Dir(path), 0o755, inventory.ErrExposed},
 		{filepath.Dir(path), 0o700, nil},
 	} {
-		if err := os.Chmod(test.path, test.mode); err != nil { //nolint:gosec // too much, on purpose
+		if err := os.Chmod(test.path, test.mode); err != nil {
 			t.Fatal(err)
 		}
 		inv, err := Open(t.Context(), path)

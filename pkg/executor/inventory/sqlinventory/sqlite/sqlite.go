@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -48,8 +49,7 @@ func open(ctx context.Context, path string, busy time.Duration) (*sqlinventory.I
 	}
 	i, err := openIn(ctx, db)
 	if err != nil {
-		db.Close()
-		return nil, err
+		return nil, errors.Join(err, db.Close())
 	}
 	return i, nil
 }

@@ -61,7 +61,7 @@ func buildTools(t *testing.T) (opa, conftest string) {
 		t.Skip("building opa and conftest takes minutes at first")
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-modfile", filepath.Join("..", "tools", "rego", "go.mod"), "-o", dir+string(filepath.Separator), //nolint:gosec // its own arguments
+	build := exec.Command("go", "build", "-modfile", filepath.Join("..", "tools", "rego", "go.mod"), "-o", dir+string(filepath.Separator),
 		"github.com/open-policy-agent/opa", "github.com/open-policy-agent/conftest")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -129,4 +129,3 @@ func runJSON(t *testing.T, into any, name string, args ...string) {
 		t.Fatalf("%s printed no JSON: %v\n%s", filepath.Base(name), err, out)
 	}
 }
-

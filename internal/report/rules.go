@@ -186,8 +186,8 @@ func parametersPage(r finding.Rule) string {
 	if len(r.Parameters) == 0 {
 		return ""
 	}
-	return parameters(r, func(p finding.Parameter) string { return fmt.Sprintf("- `%s`: %s", p.Name, p.Description) }) +
-		fmt.Sprintf("\n\nThe [configuration](../configuration.md#parameters) gives each as a list of strings, under `parameters`, `%s`.", r.Name)
+	return parameters(r, func(p finding.Parameter) string { return "- `" + p.Name + "`: " + p.Description }) +
+		"\n\nThe [configuration](../configuration.md#parameters) gives each as a list of strings, under `parameters`, `" + r.Name + "`."
 }
 
 func bullets(lines []string) string {

@@ -79,7 +79,7 @@ func (e *Executor) owned(ctx context.Context, resource string) (map[string]objec
 	}
 	found := map[string]object{}
 	err = meta.EachListItem(list, func(o runtime.Object) error {
-		one := o.(object) //nolint:errcheck // Pods and claims are objects
+		one := o.(object)
 		found[one.GetName()] = one
 		return nil
 	})

@@ -153,7 +153,7 @@ func (i *instance) bootstrap(ctx context.Context) error {
 	if i.material == nil {
 		return &Error{Reason: UploadFailed, Subject: i.row.Pod.Name, Message: "the session's material is needed again"}
 	}
-	if _, err := i.ourPod(ctx); err != nil {
+	if err := i.verifyPod(ctx); err != nil {
 		return i.recover(ctx, err)
 	}
 	nonce := compose.NewNonce() // as unpredictable as a create nonce, and another one
@@ -202,18 +202,18 @@ func podEnd(pod *corev1.Pod) string {
 	return pod.Status.Reason + " " + pod.Status.Message
 }
 
-// ourPod is livePod with the main container in it.
-func (i *instance) ourPod(ctx context.Context) (*corev1.Pod, error) {
+// verifyPod makes sure that the recorded Pod is there, and has the main container.
+func (i *instance) verifyPod(ctx context.Context) error {
 	pod, err := i.livePod(ctx, &i.row)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, c := range pod.Spec.Containers {
 		if c.Name == i.main() {
-			return pod, nil
+			return nil
 		}
 	}
-	return nil, &Error{Reason: IdentityMismatch, Subject: pod.Name, Message: fmt.Sprintf("Pod %s has no container %s", pod.Name, i.main())}
+	return &Error{Reason: IdentityMismatch, Subject: pod.Name, Message: fmt.Sprintf("Pod %s has no container %s", pod.Name, i.main())}
 }
 
 // recover leads a session whose Pod was lost to where a new one is created, from the recorded snapshot. Every other error

@@ -24,7 +24,7 @@ type Material struct {
 
 // TokenPath is where the executor leaves the token of its handshake, in the auth volume: another process that may exec there
 // takes the session over with it.
-const TokenPath = "/run/kandev/control-token"
+const TokenPath = "/run/kandev/control-token" //nolint:gosec // a path, no credential
 
 // The environment that the executor gives the agent.
 const (

@@ -15,7 +15,7 @@ type Token string
 // Reveal returns the token itself, for an Authorization header.
 func (t Token) Reveal() string { return string(t) }
 
-// String, GoString, LogValue and MarshalText keep a token out of texts.
+// String keeps the token out of texts.
 func (t Token) String() string { return "[token]" }
 
 // GoString is String.
@@ -57,7 +57,7 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	default:
 		return nil, &Error{Reason: PodLost, Subject: i.row.Identity.PodName(), Message: "the session is " + string(i.row.State) + ", and does not run yet"}
 	}
-	if _, err := i.ourPod(ctx); err != nil {
+	if err := i.verifyPod(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := i.awaitPod(ctx); err != nil {

@@ -272,9 +272,9 @@ func TestSpoiltStreams(t *testing.T) {
 		}
 		good := want(append(r.Files, r.Last)...)
 		for _, at := range []int{0, 1, 20, 33, 40, 200, 1000, 4000, whole.Len() / 2, whole.Len() - 1} {
-			clear := Request{Remove: []string{bootstrap.AgentPath, bootstrap.MarkerPath}}
+			none := Request{Remove: []string{bootstrap.AgentPath, bootstrap.MarkerPath}}
 			p.spoil = nil
-			if err := p.send(t, clear); err != nil {
+			if err := p.send(t, none); err != nil {
 				t.Fatal(err)
 			}
 			p.spoil = func(in io.Reader) io.Reader { return io.LimitReader(in, int64(at)) }
@@ -318,11 +318,11 @@ func TestReceipts(t *testing.T) {
 	r := Request{Files: []File{{bootstrap.AuthEnvPath, 0o600, NewBlob([]byte("x"))}}}
 	answer := func(err error, answers ...string) Exec {
 		return func(_ context.Context, _ []string, stdin io.Reader, stdout, _ io.Writer) error {
-			fmt.Fprintf(stdout, "%s\n", answers[0])
+			_, _ = fmt.Fprintf(stdout, "%s\n", answers[0])
 			sent, _ := io.ReadAll(stdin)
 			token, _, _ := strings.Cut(string(sent), "\n")
 			for _, a := range answers[1:] {
-				fmt.Fprintf(stdout, "%s\n", strings.ReplaceAll(a, "TOKEN", token))
+				_, _ = fmt.Fprintf(stdout, "%s\n", strings.ReplaceAll(a, "TOKEN", token))
 			}
 			return err
 		}

@@ -243,7 +243,7 @@ func (m *Mutator) word(t reflect.Type) string {
 
 func (m *Mutator) port() intstr.IntOrString {
 	if m.rand.IntN(2) == 0 {
-		return intstr.FromInt32(int32(Pick(m, numbers))) //nolint:gosec // none is larger
+		return intstr.FromInt32(int32(Pick(m, numbers))) //nolint:gosec // what does not fit becomes another edge
 	}
 	return intstr.FromString(m.word(reflect.TypeFor[string]()))
 }

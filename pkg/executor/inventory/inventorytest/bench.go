@@ -67,23 +67,24 @@ func Benchmark(b *testing.B, open func(b *testing.B) inventory.Inventory) {
 	})
 }
 
-// fill creates rows and takes each to where it knows a Pod and a claim.
+// fill creates rows and takes each to where it knows a Pod.
 func fill(b *testing.B, inv inventory.Inventory, n int) []inventory.Row {
 	b.Helper()
 	rows := make([]inventory.Row, n)
 	for i := range rows {
-		row, err := inv.Create(b.Context(), "a", Identity(fmt.Sprintf("i-%d", i)), Snapshot(compose.ManagedPVC))
-		for _, step := range Lifecycle(compose.ManagedPVC) {
-			if err != nil {
-				b.Fatal(err)
-			}
-			if row.State == inventory.Running {
-				break
-			}
-			step.Change(&row)
-			row, err = inv.Update(b.Context(), row.Holder, row)
+		row, err := inv.Create(b.Context(), "a", Identity(fmt.Sprintf("i-%d", i)), Snapshot(compose.EmptyDir))
+		if err != nil {
+			b.Fatal(err)
 		}
-		rows[i] = row
+		row.State, row.Intents = inventory.Scheduling, []inventory.Intent{Intent(row, inventory.Pod, i)}
+		if row, err = inv.Update(b.Context(), row.Holder, row); err != nil {
+			b.Fatal(err)
+		}
+		row.Intents[0].Outcome, row.Intents[0].UID = inventory.Committed, UID(i)
+		row.Pod = &inventory.Object{Name: row.Identity.PodName(), UID: UID(i)}
+		if rows[i], err = inv.Update(b.Context(), row.Holder, row); err != nil {
+			b.Fatal(err)
+		}
 	}
 	return rows
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -193,7 +192,10 @@ func (i *Inventory) Delete(ctx context.Context, holder inventory.Holder, instanc
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(old.Check(holder, generation), old.ValidateDelete()); err != nil {
+		if err := old.Check(holder, generation); err != nil {
+			return err
+		}
+		if err := old.ValidateDelete(); err != nil {
 			return err
 		}
 		deleted, err := i.exec(ctx, deleteRow, guard(old))

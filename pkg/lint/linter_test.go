@@ -247,6 +247,17 @@ func TestWithoutPolicies(t *testing.T) {
 	}
 }
 
+// The version that is meant decides what the API server would refuse.
+func TestKubeVersion(t *testing.T) {
+	for version, want := range map[string]int{"": 0, "1.37": 0, "v1.36": 1, "1.34": 2} {
+		l := New(Options{WithoutPolicies: true, KubeVersion: version})
+		rs, err := l.Bytes(t.Context(), "t.yaml", []byte(template("schedulingGroup: {podGroupName: g}\n    evictionResponders: []")), true)
+		if err != nil || len(rs[0].Findings) != want {
+			t.Error(version, brief(rs...), err)
+		}
+	}
+}
+
 func TestStdin(t *testing.T) {
 	rs := paths(t, Options{Stdin: strings.NewReader(template("hostPID: true"))}, Stdin, Stdin)
 	if diff := cmp.Diff([]string{"<stdin>"}, names("", rs)); diff != "" || rs[0].Findings[0].File != StdinName {

@@ -110,7 +110,7 @@ func (s *server) demandDefault(t *testing.T, c defaultCase) {
 func (s *server) demandReported(t *testing.T, c defaultCase) {
 	t.Helper()
 	pod := barePod(t, c.bare)
-	admitted, err := s.client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	admitted, err := s.create(t, pod, metav1.FieldValidationIgnore)
 	if err != nil {
 		t.Logf("%s refuses it: %v", s.Version(), err)
 		return
@@ -134,8 +134,7 @@ func barePod(t *testing.T, change func(*corev1.Pod)) *corev1.Pod {
 // dryRun returns what the API server makes of a Pod.
 func (s *server) dryRun(t *testing.T, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
-	o := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
-	admitted, err := s.client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, o)
+	admitted, err := s.create(t, pod, metav1.FieldValidationStrict)
 	if err != nil {
 		t.Fatal(err)
 	}

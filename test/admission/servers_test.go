@@ -113,6 +113,7 @@ func startServer(t *testing.T, minor string, flags ...string) (*server, error) {
 func (s *server) prepare(ctx context.Context) (err error) {
 	config := s.Config()
 	config.QPS = -1
+	config.ContentType = "application/json" // of protobuf, which is the default, the API server ignores strict field validation
 	config.WarningHandler = rest.NoWarnings{}
 	if s.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err

@@ -169,6 +169,10 @@ func (c *checker) initRestartRules(p *field.Path, ctr *corev1.Container) {
 		c.required(p.Child("restartPolicy"), needsRestartPolicy)
 		return
 	}
+	if isSidecar(ctr) && len(ctr.RestartPolicyRules) > 0 && !c.since(restartAllContainers) {
+		c.forbidden(p.Child("restartPolicyRules"), "restartPolicyRules are not allowed for init containers with restart policy Always")
+		return
+	}
 	c.restartRules(p, ctr)
 }
 

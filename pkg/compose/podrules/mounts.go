@@ -123,7 +123,7 @@ func (c *checker) devices(ctr *field.Path, container *corev1.Container) {
 		} else {
 			paths.Insert(d.DevicePath)
 		}
-		c.deviceAsMount(p, d, container.VolumeMounts)
+		c.deviceAsMount(p, d, c.keptMounts(container))
 		if d.Name != "" {
 			names.Insert(d.Name)
 		}
@@ -136,6 +136,14 @@ func (c *checker) deviceVolume(p *field.Path, name string) {
 		c.invalid(p.Child("name"), name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
 	}
 	c.volumeRef(p, name)
+}
+
+// keptMounts returns a container's mounts without those of volumes that the server drops.
+func (c *checker) keptMounts(container *corev1.Container) []corev1.VolumeMount {
+	if len(c.dropped) == 0 {
+		return container.VolumeMounts
+	}
+	return slices.DeleteFunc(slices.Clone(container.VolumeMounts), func(m corev1.VolumeMount) bool { return c.dropped.Has(m.Name) })
 }
 
 // deviceAsMount reports a device of a volume that is also mounted, or at the path of a mount.

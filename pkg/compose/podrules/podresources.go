@@ -28,19 +28,25 @@ func (c *checker) podResources(spec *field.Path) {
 }
 
 // podRequirements completes the resources of the Pod as the server does: limits on huge pages from the
-// containers, then requests from the containers, then requests from limits.
+// containers, then requests from the containers, then requests from limits, and from 1.37 on limits from those of
+// the containers.
 func (c *checker) podRequirements() requirements {
 	declared := c.spec.Resources
 	limits, requests := cloned(declared.Limits), cloned(declared.Requests)
-	if len(limits) > 0 || len(requests) > 0 {
-		for name, q := range c.sum(limitsOf, asWritten) {
+	some := len(limits) > 0 || len(requests) > 0
+	round := asWritten
+	if c.since(podResourceDefaults) {
+		round = rounded
+	}
+	if some {
+		for name, q := range c.sum(limitsOf, round) {
 			if _, asked := requests[name]; !asked && isHugePages(name) {
 				addMissing(limits, name, q)
 			}
 		}
 	}
-	if len(limits) > 0 {
-		for name, q := range c.sum(requestsOf, asWritten) {
+	if len(limits) > 0 || some && c.since(podResourceDefaults) {
+		for name, q := range c.sum(requestsOf, round) {
 			if isPodResource(name) && allowsOvercommit(name) {
 				addMissing(requests, name, q)
 			}
@@ -51,10 +57,35 @@ func (c *checker) podRequirements() requirements {
 			}
 		}
 	}
+	if c.since(podResourceDefaults) {
+		c.limitPod(limits, requests)
+	}
 	return requirements{
 		limits: rounded(limits), requests: rounded(requests), claims: declared.Claims,
 		copied: func(name corev1.ResourceName) bool { _, ok := declared.Requests[name]; return !ok },
 	}
+}
+
+// limitPod limits what the Pod requests of a resource that every container has a limit on.
+func (c *checker) limitPod(limits, requests corev1.ResourceList) {
+	sum := c.sum(limitsOf, rounded)
+	for name, request := range requests {
+		if limit, ok := sum[name]; ok && isPodResource(name) && c.everyContainerLimits(name) {
+			if request.Cmp(limit) > 0 {
+				limit = request
+			}
+			addMissing(limits, name, limit)
+		}
+	}
+}
+
+func (c *checker) everyContainerLimits(name corev1.ResourceName) bool {
+	has := true
+	c.eachContainer(nil, func(_ place, ctr *corev1.Container) {
+		_, limited := ctr.Resources.Limits[name]
+		has = has && limited
+	})
+	return has
 }
 
 func cloned(list corev1.ResourceList) corev1.ResourceList {

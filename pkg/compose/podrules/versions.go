@@ -19,9 +19,10 @@ const (
 	imageVolumes          = 35
 	hostnameOverrides     = 35
 	containerRestartRules = 35 // restartPolicy of an ordinary container, and restartPolicyRules
-	restartAllContainers  = 36
+	restartAllContainers  = 36 // and restartPolicyRules of a sidecar
 	strictIPs             = 36
 	initResizePolicy      = 36 // no gate: a rule that came with this minor
+	podResourceDefaults   = 37 // PodLevelResourcesFixDefaulting
 	seLinuxMount          = 37
 	clusterTrustBundles   = 37
 	podCertificates       = 37

@@ -1,6 +1,7 @@
 package podrules
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -9,7 +10,7 @@ import (
 // TestVersions: what an older API server drops unread, or judges otherwise, next to the first that does not.
 func TestVersions(t *testing.T) {
 	const (
-		imageVolume = "{spec: {containers: [{name: main, image: i, volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /v}]}], volumes: [{name: v, image: {}}, {name: v, emptyDir: {}}]}}"
+		imageVolume = "{spec: {containers: [{name: main, image: i, volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /v}], volumeDevices: [{name: d, devicePath: /v}]}], volumes: [{name: v, image: {}}, {name: v, emptyDir: {}}, {name: d, persistentVolumeClaim: {claimName: c}}]}}"
 		fileKey     = "env: [{name: A, valueFrom: {fileKeyRef: {volumeName: other, path: p, key: A}}}]"
 		rules       = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [1]}}]"
 		resize      = "resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]"
@@ -21,6 +22,8 @@ func TestVersions(t *testing.T) {
 	runFor(t, 30, []row{
 		{"a version before all that are known", inVolume(bundle), nil},
 	})
+	const resources = "resources: {requests: {cpu: 2, hugepages-2Mi: 2Mi}}, initContainers: [{name: init, image: i, resources: {limits: {hugepages-2Mi: 2Mi, cpu: 1}}}]"
+	const podResources = "{spec: {containers: [{name: main, image: i, resources: {limits: {hugepages-2Mi: 2Mi, cpu: 1}}}], " + resources + "}}"
 	runFor(t, 34, []row{
 		{"an image volume is dropped with its mounts", imageVolume, nil},
 		{"a file key is dropped, and nothing is left", inContainer(fileKey), field.ErrorList{
@@ -39,11 +42,20 @@ func TestVersions(t *testing.T) {
 		}},
 		{"a resize policy of an init container", inInitContainer(resize), nil},
 		{"an address in IPv6's clothes", inSpec(mapped), nil},
+		{"restart rules of a sidecar", inInitContainer("restartPolicy: Always, " + rules), field.ErrorList{
+			forbidden("spec.initContainers[0].restartPolicyRules", "restartPolicyRules are not allowed for init containers with restart policy Always"),
+		}},
 	})
 	runFor(t, 36, []row{
+		{"no limits of the Pod from its containers", podResources, field.ErrorList{
+			required("spec.resources.limits", "Limit must be set for non overcommitable resources"),
+		}},
 		{"an image volume", imageVolume, field.ErrorList{
 			required("spec.volumes[0].image.reference", ""),
+			invalid("spec.containers[0].volumeMounts[0].mountPath", "must not already exist as a path in volumeDevices"),
 			invalid("spec.containers[0].volumeMounts[1].mountPath", "must be unique"),
+			invalid("spec.containers[0].volumeMounts[1].mountPath", "must not already exist as a path in volumeDevices"),
+			invalid("spec.containers[0].volumeDevices[0].devicePath", "must not already exist as a path in volumeMounts"),
 		}},
 		{"a restart rule", inContainer("restartPolicy: Never, " + rules), nil},
 		{"a resize policy of an init container, refused", inInitContainer(resize), field.ErrorList{
@@ -61,6 +73,7 @@ func TestVersions(t *testing.T) {
 		{"certificates are dropped", inVolume(bundle), nil},
 	})
 	runFor(t, 37, []row{
+		{"limits of the Pod from its containers", podResources, nil},
 		{"SELinux by mount option", inSpec(selinux), nil},
 	})
 }
@@ -89,6 +102,16 @@ func TestCertificates(t *testing.T) {
 		{name: "no signer before the colon", template: bundle("name: ':ca', labelSelector: {}, path: ca.pem"), want: field.ErrorList{
 			invalid(at+"clusterTrustBundle.name", bundleName),
 			invalid(at+"clusterTrustBundle.labelSelector", "labelSelector must be unset if name is specified"),
+		}},
+		{name: "an empty name", template: bundle("name: '', path: ca.pem"), want: field.ErrorList{
+			required(at+"clusterTrustBundle.name", "must be a valid object name"),
+			invalid(at+"clusterTrustBundle.name", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"),
+		}},
+		{name: "long names", template: certificate("signerName: " + strings.Repeat("a.", 127) + "b/" + strings.Repeat("c.", 158) + "d, keyType: ED25519, keyPath: k, userAnnotations: {a: " + strings.Repeat("x", 262145) + "}"), want: field.ErrorList{
+			tooLong(at+"podCertificate.signerName", "may not be more than 253 bytes"),
+			tooLong(at+"podCertificate.signerName", "may not be more than 571 bytes"),
+			invalid(at+"podCertificate.userAnnotations", "must be a domain-prefixed key (such as \"acme.io/foo\")"),
+			tooLong(at+"podCertificate.userAnnotations", "may not be more than 262144 bytes"),
 		}},
 		{name: "a slash before the colon", template: bundle("name: 'example.com/signer:ca', path: ca.pem"), want: field.ErrorList{
 			invalid(at+"clusterTrustBundle.name", bundleName),

@@ -24,7 +24,7 @@ type Mutator struct {
 
 // NewMutator returns a mutator that the seed decides.
 func NewMutator(seed uint64) *Mutator {
-	return &Mutator{rand: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // a run that can be repeated
+	return &Mutator{rand: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // to be repeated, not to be secret
 }
 
 // Mutate makes one to six changes to t.
@@ -98,7 +98,7 @@ func (m *Mutator) change(v reflect.Value, path string) {
 	case reflect.Int32, reflect.Int64:
 		m.set(v, path, reflect.ValueOf(Pick(m, numbers)).Convert(v.Type()))
 	case reflect.Uint8:
-		v.SetUint(uint64(m.rand.IntN(256))) //nolint:gosec // below 256
+		v.SetUint(uint64(m.rand.IntN(256))) //nolint:gosec // a byte
 	}
 }
 
@@ -243,7 +243,7 @@ func (m *Mutator) word(t reflect.Type) string {
 
 func (m *Mutator) port() intstr.IntOrString {
 	if m.rand.IntN(2) == 0 {
-		return intstr.FromInt32(int32(Pick(m, numbers))) //nolint:gosec // what does not fit becomes another edge
+		return intstr.FromInt32(int32(Pick(m, numbers))) //nolint:gosec // an overflow is one more number
 	}
 	return intstr.FromString(m.word(reflect.TypeFor[string]()))
 }

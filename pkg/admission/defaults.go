@@ -254,7 +254,11 @@ var imageName = lazyregexp.New(`^(?:(?:[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)(?:\.[A-Z
 
 // pullPolicy is the API's default for an image.
 func pullPolicy(image string) corev1.PullPolicy {
-	if m := imageName().FindStringSubmatch(image); len(m) > 2 && (m[1] == "latest" || m[1] == "" && m[2] == "") {
+	m := imageName().FindStringSubmatch(image)
+	if m == nil {
+		return corev1.PullIfNotPresent
+	}
+	if tag, digest := m[1], m[2]; tag == "latest" || tag == "" && digest == "" {
 		return corev1.PullAlways
 	}
 	return corev1.PullIfNotPresent

@@ -55,6 +55,26 @@ func TestVolumeDefaults(t *testing.T) {
 	}
 }
 
+// TestPullPolicies: the default follows from the image's tag, which a name that does not parse has not
+// (github.com/distribution/reference). test/admission asks real API servers.
+func TestPullPolicies(t *testing.T) {
+	const digest = "@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70"
+	for image, want := range map[string]corev1.PullPolicy{
+		"agent": corev1.PullAlways, "registry.example:5000/agent": corev1.PullAlways, "UPPER/agent": corev1.PullAlways,
+		"agent:latest": corev1.PullAlways, "agent:latest" + digest: corev1.PullAlways,
+		"agent:1": corev1.PullIfNotPresent, "agent" + digest: corev1.PullIfNotPresent, "registry.example:5000/agent:1": corev1.PullIfNotPresent,
+		"Agent:latest": corev1.PullIfNotPresent, "Not An Image": corev1.PullIfNotPresent, "agent:": corev1.PullIfNotPresent,
+		"agent:latest@sha256:00": corev1.PullIfNotPresent,
+	} {
+		requested, admitted := objects(t).Pod, objects(t).Pod
+		containerNamed(requested, "plain").Image, containerNamed(admitted, "plain").Image = image, image
+		containerNamed(admitted, "plain").ImagePullPolicy = want
+		if r := comparePod(t, requested, admitted, admission.AtCreate); !r.Compatible || len(r.Accepted) > 0 {
+			t.Errorf("%s: %+v", image, r.Accepted)
+		}
+	}
+}
+
 func TestOtherDefaults(t *testing.T) {
 	requested, admitted := objects(t).Pod, objects(t).Pod
 	plain := containerNamed(requested, "plain")

@@ -21,25 +21,29 @@ var claimCases = []struct {
 	other  func(*corev1.PersistentVolumeClaim)
 }{
 	{
-		"volume mode", func(*corev1.PersistentVolumeClaim) {}, []string{"spec.volumeMode: Filesystem"},
+		"volume mode", func(*corev1.PersistentVolumeClaim) {},
+		[]string{"spec.volumeMode: Filesystem"},
 		func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeMode = new(corev1.PersistentVolumeBlock) },
 	},
 	{
 		"data source", func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "a"}
-		}, []string{"spec.dataSourceRef.kind: PersistentVolumeClaim", "spec.dataSourceRef.name: a", "spec.volumeMode: Filesystem"},
+		},
+		[]string{"spec.dataSourceRef.kind: PersistentVolumeClaim", "spec.dataSourceRef.name: a", "spec.volumeMode: Filesystem"},
 		func(c *corev1.PersistentVolumeClaim) { c.Spec.DataSource.Name = "b" },
 	},
 	{
 		"data source by reference", func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "a"}
-		}, []string{"spec.dataSource.kind: PersistentVolumeClaim", "spec.dataSource.name: a", "spec.volumeMode: Filesystem"},
+		},
+		[]string{"spec.dataSource.kind: PersistentVolumeClaim", "spec.dataSource.name: a", "spec.volumeMode: Filesystem"},
 		func(c *corev1.PersistentVolumeClaim) { c.Spec.DataSourceRef.Name = "b" },
 	},
 	{
 		"rounded size", func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1000500u")}
-		}, []string{"spec.resources.requests[storage]: 1001m", "spec.volumeMode: Filesystem"},
+		},
+		[]string{"spec.resources.requests[storage]: 1001m", "spec.volumeMode: Filesystem"},
 		func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1002m")}
 		},

@@ -136,7 +136,7 @@ func (s *server) send(t *testing.T, pod *corev1.Pod, dryRun ...string) admission
 // composeFrom composes the objects of a template's file, with a nonce. changes are made to the template before.
 func composeFrom(t *testing.T, file string, mode compose.WorkspaceMode, namespace string, changes ...func(*corev1.PodTemplateSpec)) compose.Objects {
 	t.Helper()
-	data, err := os.ReadFile(file) //nolint:gosec // of this repository
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func (s *server) golden(t *testing.T, file, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file) //nolint:gosec // below testdata
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

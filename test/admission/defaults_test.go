@@ -232,8 +232,8 @@ func isNormalised(path string) bool {
 	return slices.ContainsFunc(admission.Normalisations(), func(n admission.Normalisation) bool { return fieldOf(n.Field).MatchString(path) })
 }
 
-// main changes the main container, which is the first.
-func main0(f func(*corev1.Container)) func(*corev1.Pod) {
+// onMain changes the main container, which is the first.
+func onMain(f func(*corev1.Container)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { f(&p.Spec.Containers[0]) }
 }
 
@@ -321,11 +321,11 @@ var specDefaults = []defaultCase{
 var containerDefaults = []defaultCase{
 	{
 		field: "spec.containers[*].terminationMessagePath", wrote: []string{"spec.containers[0].terminationMessagePath: /dev/termination-log"},
-		other: main0(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/log" }),
+		other: onMain(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/log" }),
 	},
 	{
 		field: "spec.containers[*].terminationMessagePolicy", wrote: []string{"spec.containers[0].terminationMessagePolicy: File"},
-		other: main0(func(c *corev1.Container) { c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError }),
+		other: onMain(func(c *corev1.Container) { c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError }),
 	},
 	pullPolicy("registry.example/agent", "Always"),
 	pullPolicy("registry.example:5000/agent", "Always"),
@@ -344,9 +344,9 @@ var containerDefaults = []defaultCase{
 	pullPolicy("agent:latest@sha256:00", "IfNotPresent"),
 	{
 		field: "spec.containers[*].ports[*].protocol",
-		bare:  main0(func(c *corev1.Container) { c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: 8080}) }),
+		bare:  onMain(func(c *corev1.Container) { c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: 8080}) }),
 		wrote: []string{"spec.containers[0].ports[1].protocol: TCP"},
-		other: main0(func(c *corev1.Container) { c.Ports[1].Protocol = corev1.ProtocolUDP }),
+		other: onMain(func(c *corev1.Container) { c.Ports[1].Protocol = corev1.ProtocolUDP }),
 	},
 	{
 		field: "spec.containers[*].ports[*].hostPort",
@@ -355,74 +355,74 @@ var containerDefaults = []defaultCase{
 	},
 	{
 		field: "spec.containers[*].*Probe.timeoutSeconds", bare: probe, wrote: probeWrites("timeoutSeconds: 1"),
-		other: main0(func(c *corev1.Container) { c.ReadinessProbe.TimeoutSeconds = 2 }),
+		other: onMain(func(c *corev1.Container) { c.ReadinessProbe.TimeoutSeconds = 2 }),
 	},
 	{
 		field: "spec.containers[*].*Probe.periodSeconds", bare: probe, wrote: probeWrites("periodSeconds: 10"),
-		other: main0(func(c *corev1.Container) { c.StartupProbe.PeriodSeconds = 2 }),
+		other: onMain(func(c *corev1.Container) { c.StartupProbe.PeriodSeconds = 2 }),
 	},
 	{
 		field: "spec.containers[*].*Probe.successThreshold", bare: probe, wrote: probeWrites("successThreshold: 1"),
-		other: main0(func(c *corev1.Container) { c.ReadinessProbe.SuccessThreshold = 2 }),
+		other: onMain(func(c *corev1.Container) { c.ReadinessProbe.SuccessThreshold = 2 }),
 	},
 	{
 		field: "spec.containers[*].*Probe.failureThreshold", bare: probe, wrote: probeWrites("failureThreshold: 3"),
-		other: main0(func(c *corev1.Container) { c.LivenessProbe.FailureThreshold = 2 }),
+		other: onMain(func(c *corev1.Container) { c.LivenessProbe.FailureThreshold = 2 }),
 	},
 	{
 		field: "spec.containers[*].*Probe.httpGet.path", bare: probe, wrote: probeWrites("httpGet.path: /"),
-		other: main0(func(c *corev1.Container) { c.LivenessProbe.HTTPGet.Path = "/live" }),
+		other: onMain(func(c *corev1.Container) { c.LivenessProbe.HTTPGet.Path = "/live" }),
 	},
 	{
 		field: "spec.containers[*].*Probe.httpGet.scheme", bare: probe, wrote: probeWrites("httpGet.scheme: HTTP"),
-		other: main0(func(c *corev1.Container) { c.LivenessProbe.HTTPGet.Scheme = corev1.URISchemeHTTPS }),
+		other: onMain(func(c *corev1.Container) { c.LivenessProbe.HTTPGet.Scheme = corev1.URISchemeHTTPS }),
 	},
 	{
 		field: "spec.containers[*].*Probe.grpc.service",
-		bare: main0(func(c *corev1.Container) {
+		bare: onMain(func(c *corev1.Container) {
 			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80}}}
 		}),
 		wrote: []string{"spec.containers[0].livenessProbe.grpc.service: "},
-		other: main0(func(c *corev1.Container) { c.LivenessProbe.GRPC.Service = new("health") }),
+		other: onMain(func(c *corev1.Container) { c.LivenessProbe.GRPC.Service = new("health") }),
 	},
 	{
 		field: "spec.containers[*].lifecycle.*.httpGet.path", bare: hooks, wrote: hookWrites("path: /"),
-		other: main0(func(c *corev1.Container) { c.Lifecycle.PreStop.HTTPGet.Path = "/stop" }),
+		other: onMain(func(c *corev1.Container) { c.Lifecycle.PreStop.HTTPGet.Path = "/stop" }),
 	},
 	{
 		field: "spec.containers[*].lifecycle.*.httpGet.scheme", bare: hooks, wrote: hookWrites("scheme: HTTP"),
-		other: main0(func(c *corev1.Container) { c.Lifecycle.PostStart.HTTPGet.Scheme = corev1.URISchemeHTTPS }),
+		other: onMain(func(c *corev1.Container) { c.Lifecycle.PostStart.HTTPGet.Scheme = corev1.URISchemeHTTPS }),
 	},
 	{
 		field: "spec.containers[*].env[*].valueFrom.fieldRef.apiVersion",
-		bare: main0(func(c *corev1.Container) {
+		bare: onMain(func(c *corev1.Container) {
 			c.Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}}
 		}),
 		wrote: []string{"spec.containers[0].env[0].valueFrom.fieldRef.apiVersion: v1"},
 	},
 	{
 		field: "spec.containers[*].env[*].valueFrom.fileKeyRef.optional", since: "1.35",
-		bare: main0(func(c *corev1.Container) {
+		bare: onMain(func(c *corev1.Container) {
 			c.Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: "x", Path: "env", Key: "A"}}}}
 		}),
 		wrote: []string{"spec.containers[0].env[0].valueFrom.fileKeyRef.optional: false"},
-		other: main0(func(c *corev1.Container) { c.Env[0].ValueFrom.FileKeyRef.Optional = new(true) }),
+		other: onMain(func(c *corev1.Container) { c.Env[0].ValueFrom.FileKeyRef.Optional = new(true) }),
 	},
 	{
 		field: "spec.containers[*].resources.requests[*]",
-		bare: main0(func(c *corev1.Container) {
+		bare: onMain(func(c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Limits: resources(corev1.ResourceMemory, "1Gi")}
 		}),
 		wrote: []string{"spec.containers[0].resources.requests[memory]: 1Gi"},
-		other: main0(func(c *corev1.Container) { c.Resources.Requests = resources(corev1.ResourceMemory, "1Mi") }),
+		other: onMain(func(c *corev1.Container) { c.Resources.Requests = resources(corev1.ResourceMemory, "1Mi") }),
 	},
 	{
 		field: "spec.containers[*].resources.*[*]",
-		bare: main0(func(c *corev1.Container) {
+		bare: onMain(func(c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Requests: resources(corev1.ResourceCPU, "0.0001"), Limits: resources(corev1.ResourceCPU, "0.0101")}
 		}),
 		wrote: []string{"spec.containers[0].resources.limits[cpu]: 11m", "spec.containers[0].resources.requests[cpu]: 1m"},
-		other: main0(func(c *corev1.Container) { c.Resources.Requests = resources(corev1.ResourceCPU, "2m") }),
+		other: onMain(func(c *corev1.Container) { c.Resources.Requests = resources(corev1.ResourceCPU, "2m") }),
 	},
 	{
 		field: "spec.containers[*].volumeMounts[*].mountPropagation",
@@ -479,9 +479,9 @@ func TestServerMetadata(t *testing.T) {
 func pullPolicy(image, policy string) defaultCase {
 	return defaultCase{
 		field: "spec.containers[*].imagePullPolicy",
-		bare:  main0(func(c *corev1.Container) { c.Image = image }),
+		bare:  onMain(func(c *corev1.Container) { c.Image = image }),
 		wrote: []string{"spec.containers[0].imagePullPolicy: " + policy},
-		other: main0(func(c *corev1.Container) { c.ImagePullPolicy = corev1.PullNever }),
+		other: onMain(func(c *corev1.Container) { c.ImagePullPolicy = corev1.PullNever }),
 	}
 }
 
@@ -511,7 +511,7 @@ func hookWrites(what string) []string {
 
 // mountX mounts the volume x read-only, which the modes of a mount need.
 func mountX(change func(*corev1.VolumeMount)) func(*corev1.Pod) {
-	return main0(func(c *corev1.Container) {
+	return onMain(func(c *corev1.Container) {
 		c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "x" })
 		m := corev1.VolumeMount{Name: "x", MountPath: "/x", ReadOnly: true}
 		if change != nil {

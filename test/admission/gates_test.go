@@ -25,8 +25,8 @@ var gatedFields = []struct {
 }{
 	{"spec.hostnameOverride", 35, 0, func(p *corev1.Pod) { p.Spec.HostnameOverride = new("agent.example.com") }},
 	{"spec.volumes[x]", 35, 0, volume(func(v *corev1.VolumeSource) { v.Image = &corev1.ImageVolumeSource{Reference: "data:1"} })},
-	{"spec.containers[kandev-agent].restartPolicy", 35, 0, main0(func(c *corev1.Container) { c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways) })},
-	{"spec.containers[kandev-agent].restartPolicyRules", 35, 0, main0(func(c *corev1.Container) {
+	{"spec.containers[kandev-agent].restartPolicy", 35, 0, onMain(func(c *corev1.Container) { c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways) })},
+	{"spec.containers[kandev-agent].restartPolicyRules", 35, 0, onMain(func(c *corev1.Container) {
 		c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 		c.RestartPolicyRules = []corev1.ContainerRestartRule{{
 			Action:    corev1.ContainerRestartRuleActionRestart,
@@ -43,7 +43,7 @@ var gatedFields = []struct {
 			PodCertificate: &corev1.PodCertificateProjection{SignerName: "example.com/signer", KeyType: "ED25519", CredentialBundlePath: "c.pem"},
 		}}}
 	})},
-	{"spec.containers[kandev-agent].lifecycle", never, 0, main0(func(c *corev1.Container) {
+	{"spec.containers[kandev-agent].lifecycle", never, 0, onMain(func(c *corev1.Container) {
 		c.Lifecycle = &corev1.Lifecycle{StopSignal: new(corev1.SIGUSR1)}
 	})},
 	{"spec.schedulingGroup", never, 36, func(p *corev1.Pod) { p.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")} }},

@@ -60,7 +60,7 @@ func (s *server) demandVerdicts(t *testing.T, files []string) {
 	counts := map[string]int{}
 	eachAtOnce(files, func(file string) {
 		name := filepath.Base(file)
-		data, err := os.ReadFile(file) //nolint:gosec // of the corpus
+		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Error(err)
 			return

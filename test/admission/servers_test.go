@@ -24,9 +24,6 @@ import (
 	"github.com/kandev/kandev-podlint/test/cluster"
 )
 
-// defaultVersions are the oldest and the newest; KUBE_VERSIONS names others, separated by blanks, or all.
-const defaultVersions = "1.34 1.37"
-
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if err := closeServers(); err != nil {
@@ -60,18 +57,11 @@ func eachVersion(t *testing.T, f func(*testing.T, *server)) {
 
 func versions(t *testing.T) []string {
 	t.Helper()
-	asked := os.Getenv("KUBE_VERSIONS")
-	switch asked {
-	case "":
-		asked = defaultVersions
-	case "all":
-		all, err := cluster.Versions()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
+	minors, err := cluster.TestVersions()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Fields(asked)
+	return minors
 }
 
 // serverOf returns the API server of a version, which it starts the first time.

@@ -80,8 +80,11 @@ type Request struct {
 // created, claim and row too. Where something is not certain, or the context or the process ended, everything stays as
 // recorded: Resume goes on, Cleanup takes it back.
 //
-// The error is an *Error, a *compose.Invalid, or the inventory's.
+// The error is an *Error, a *compose.Invalid, Material.Validate's, or the inventory's.
 func (e *Executor) Launch(ctx context.Context, r Request) (*Session, error) {
+	if err := r.Material.Validate(); err != nil {
+		return nil, err
+	}
 	snapshot, err := compose.NewSnapshot(r.Template, r.Profile)
 	if err != nil {
 		return nil, err
@@ -259,6 +262,24 @@ func (e *Executor) TakeOver(ctx context.Context, instanceID string) error {
 	row, err := e.Inventory.Get(ctx, instanceID)
 	if err == nil && row.Holder.Owner != e.Owner {
 		_, err = e.Inventory.TakeOver(ctx, instanceID, row.Holder, e.Owner)
+	}
+	return inventoryError(err)
+}
+
+// Release gives an instance up that this process holds, so that the next call of any process takes it. What this process does
+// not hold, and an instance without a row, are left alone.
+func (e *Executor) Release(ctx context.Context, instanceID string) error {
+	unlock, err := e.locks.lock(ctx, instanceID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	row, err := e.Inventory.Get(ctx, instanceID)
+	if err == nil && row.Holder.Owner == e.Owner {
+		_, err = e.Inventory.TakeOver(ctx, instanceID, row.Holder, "")
+	}
+	if errors.Is(err, inventory.ErrNotFound) {
+		return nil
 	}
 	return inventoryError(err)
 }

@@ -22,6 +22,19 @@ type Material struct {
 	Prepare    *upload.Blob       // run in /workspace before the agent starts; nil is none
 }
 
+// Validate refuses material that no Pod can be given: without an agent, with a variable's name that a shell cannot hand on or
+// that the executor sets itself, or with a file that is not below bootstrap.HomePath. Errors show no content.
+func (m *Material) Validate() error {
+	d, err := m.deliver(compose.Identity{}, 0, "")
+	if err != nil {
+		return err
+	}
+	if err := (&upload.Request{Files: d.files, Last: d.marker}).Validate(); err != nil {
+		return fmt.Errorf("material: %w", err)
+	}
+	return nil
+}
+
 // TokenPath is where the executor leaves the token of its handshake, in the auth volume: another process that may exec there
 // takes the session over with it.
 const TokenPath = "/run/kandev/control-token" //nolint:gosec // a path, no credential

@@ -115,7 +115,7 @@ func Send(ctx context.Context, run Exec, r Request) error { return send(ctx, run
 
 // send is Send with a prefix to every path in the Pod, for tests.
 func send(ctx context.Context, run Exec, r Request, root string) error {
-	if err := r.check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return err
 	}
 	small, large := r.split()
@@ -153,8 +153,8 @@ func (r *Request) split() (small, large []File) {
 	return small, large
 }
 
-// check refuses what the script would misread.
-func (r *Request) check() error {
+// Validate refuses what the script would misread. Send begins with it.
+func (r *Request) Validate() error {
 	paths := slices.Clone(r.Remove)
 	files := r.Files
 	if r.Last.Path != "" {

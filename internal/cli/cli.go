@@ -22,6 +22,9 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
+// streamsOf are a command's streams.
+func streamsOf(c *cobra.Command) Streams { return Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()} }
+
 // Run executes one command line and returns the exit status. It needs SIGPIPE ignored to end a run into a
 // closed pipe in good order.
 func Run(ctx context.Context, args []string, s Streams) int {
@@ -63,12 +66,13 @@ func printable(text string) string {
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kandev-podlint",
-		Short: "Lint, render, diff and probe the Pod templates of Kandev's Kubernetes executor",
+		Short: "Lint, render, diff and probe the Pod templates of Kandev's Kubernetes executor, and run sessions of them",
 		Long: `kandev-podlint checks Pod templates before they are saved, shows the exact Pod that Kandev composes
-from one, compares what was requested with what a cluster admits, and proves that a cluster can run it.
+from one, compares what was requested with what a cluster admits, proves that a cluster can run it, and
+runs sessions of it.
 
-Exit status: 0 nothing found at or above --fail-on; 1 findings, a diff violation or a failed policy test;
-2 the invocation, configuration or input could not be used; 3 the cluster could not be reached or answered
+Exit status: 0 nothing found at or above --fail-on; 1 findings, a diff violation, a failed policy test or a
+session that cannot run; 2 the invocation, configuration or input could not be used; 3 the cluster could not be reached or answered
 with an error; 130 interrupted; 141 the output was closed.`,
 		Version:       toolVersion(),
 		SilenceErrors: true,
@@ -83,7 +87,7 @@ with an error; 130 interrupted; 141 the output was closed.`,
 	root.Flags().Bool("version", false, "print the version")
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newLint(), newRender(), newDiff(), newProbe(), newRules(), newPolicy(), newVersion())
+	root.AddCommand(newLint(), newRender(), newDiff(), newProbe(), newSession(), newRules(), newPolicy(), newVersion())
 	return root
 }
 

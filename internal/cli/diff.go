@@ -49,7 +49,7 @@ and at most one PersistentVolumeClaim, in YAML or JSON; - is standard input.`,
   kandev-podlint diff --requested requested.yaml --admitted admitted.yaml`,
 		Args: arguments(0, 1, "TEMPLATE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return d.run(c.Context(), args, Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()})
+			return d.run(c.Context(), args, streamsOf(c))
 		},
 	}
 	d.profile = addProfileFlags(c)

@@ -5,7 +5,7 @@ import "errors"
 // The exit statuses.
 const (
 	ExitOK          = 0   // nothing at or above --fail-on; a compatible diff; every policy test passed
-	ExitFindings    = 1   // findings at or above --fail-on, a diff violation or a failed policy test
+	ExitFindings    = 1   // findings at or above --fail-on, a diff violation, a failed policy test, a session that cannot run
 	ExitUnusable    = 2   // the invocation, the configuration or the input could not be used
 	ExitCluster     = 3   // the cluster could not be reached or answered with an error
 	ExitInterrupted = 130 // ended by an interrupt, as a shell counts it

@@ -77,6 +77,17 @@ func addProfileFlags(c *cobra.Command) *profileFlags {
 	return p
 }
 
+// addIdentityFlags adds the flags that say whose session it is; the values there are the defaults.
+func addIdentityFlags(f *pflag.FlagSet, id *compose.Identity) {
+	f.StringVar(&id.InstanceID, "instance-id", id.InstanceID, "instance `ID`")
+	f.StringVar(&id.ExecutorID, "executor-id", id.ExecutorID, "executor `ID`")
+	f.StringVar(&id.ProfileID, "profile-id", id.ProfileID, "profile `ID`")
+	f.StringVar(&id.TaskID, "task-id", id.TaskID, "task `ID`")
+	f.StringVar(&id.SessionID, "session-id", id.SessionID, "session `ID`")
+	f.StringVar(&id.EnvironmentID, "environment-id", id.EnvironmentID, "environment `ID`")
+	f.StringVar(&id.Name, "name", "", "the Pod's `NAME` (default made from the instance ID)")
+}
+
 func stringsOf[T ~string](in []T) []string {
 	out := make([]string, len(in))
 	for i, v := range in {

@@ -33,7 +33,7 @@ Pod is deleted and waited for, also after an interrupt. With --no-pod nothing is
   kandev-podlint probe profile.yaml --no-pod --format json`,
 		Args: arguments(1, 1, "TEMPLATE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.run(c.Context(), args[0], Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()})
+			return p.run(c.Context(), args[0], streamsOf(c))
 		},
 	}
 	p.profile = addProfileFlags(c)

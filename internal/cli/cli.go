@@ -23,7 +23,9 @@ type Streams struct {
 }
 
 // streamsOf are a command's streams.
-func streamsOf(c *cobra.Command) Streams { return Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()} }
+func streamsOf(c *cobra.Command) Streams {
+	return Streams{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()}
+}
 
 // Run executes one command line and returns the exit status. It needs SIGPIPE ignored to end a run into a
 // closed pipe in good order.
@@ -72,8 +74,8 @@ from one, compares what was requested with what a cluster admits, proves that a 
 runs sessions of it.
 
 Exit status: 0 nothing found at or above --fail-on; 1 findings, a diff violation, a failed policy test or a
-session that cannot run; 2 the invocation, configuration or input could not be used; 3 the cluster could not be reached or answered
-with an error; 130 interrupted; 141 the output was closed.`,
+session that cannot run; 2 the invocation, configuration or input could not be used; 3 the cluster could not
+be reached or answered with an error; 130 interrupted; 141 the output was closed.`,
 		Version:       toolVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -30,8 +30,8 @@ func addMaterialFlags(c *cobra.Command) *materialFlags {
 	f := c.Flags()
 	f.StringVar(&m.agent, "agent", "", "`FILE` of the agentctl binary, for the platform of the session")
 	f.StringArrayVar(&m.env, "env-file", nil, "`FILE` of NAME=VALUE lines for the agent's environment, repeatable")
-	f.StringArrayVar(&m.authEnv, "auth-env-file", nil, "the same for credentials, which are kept in memory alone, repeatable")
-	f.StringArrayVar(&m.files, "file", nil, "copy of a file, `LOCAL=PATH`, below the agent's home, repeatable")
+	f.StringArrayVar(&m.authEnv, "auth-env-file", nil, "`FILE` of such lines with credentials, which are kept in memory alone, repeatable")
+	f.StringArrayVar(&m.files, "file", nil, "`LOCAL=PATH`: a copy of a file, at a path below the agent's home, repeatable")
 	f.StringVar(&m.prepare, "prepare", "", "shell script `FILE` that is run in /workspace before the agent starts")
 	return m
 }

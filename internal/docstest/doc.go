@@ -11,7 +11,7 @@
 //   - A block "```yaml .kandev-podlint.yaml" is an example configuration: it loads and meets the schema.
 //   - A link to a file of the repository leads to a file that is there, and its anchor to a heading.
 //
-// The pages of docs/rules, the diagram in docs/architecture.md, the lists of rules in docs/schema/config.schema.json and the objects
+// The pages of docs/rules, the diagram in docs/architecture.md, the picture of the states in docs/sessions.md, the lists of rules in docs/schema/config.schema.json and the objects
 // that the examples of diff compare are made from the code.
 //
 // go test ./internal/docstest -update rewrites all of this.

@@ -17,8 +17,11 @@ func TestUsage(t *testing.T) {
 	shared := section(t, usage, "Flags of the profile") + section(t, usage, "Flags of the cluster") + section(t, usage, "Flags of the output")
 	for _, name := range commands(t) {
 		title := name
-		if name == "version" {
+		switch group, _, _ := strings.Cut(name, " "); group {
+		case "version":
 			title = "version, completion"
+		case "session":
+			title = group
 		}
 		text := section(t, usage, title) + shared
 		for _, flag := range flagName.FindAllStringSubmatch(help(t, name, "Flags:"), -1) {
@@ -36,8 +39,10 @@ func commands(t *testing.T) []string {
 	for _, m := range subcommand.FindAllStringSubmatch(help(t, "", "Available Commands:"), -1) {
 		switch m[1] {
 		case "help", "completion":
-		case "policy":
-			out = append(out, "policy test")
+		case "policy", "session":
+			for _, sub := range subcommand.FindAllStringSubmatch(help(t, m[1], "Available Commands:"), -1) {
+				out = append(out, m[1]+" "+sub[1])
+			}
 		default:
 			out = append(out, m[1])
 		}

@@ -183,9 +183,9 @@ type Status struct {
 
 // Status looks at a session and changes nothing.
 func (e *Executor) Status(ctx context.Context, instanceID string) (Status, error) {
-	row, err := e.Inventory.Get(ctx, instanceID)
+	row, err := e.rowOf(ctx, instanceID)
 	if err != nil {
-		return Status{}, inventoryError(err)
+		return Status{}, err
 	}
 	s := Status{Row: row}
 	if row.Pod == nil {
@@ -232,14 +232,20 @@ func (e *Executor) take(ctx context.Context, instanceID string) (*instance, func
 	return i, unlock, nil
 }
 
+// rowOf returns the row of an instance of the executor's namespace.
+func (e *Executor) rowOf(ctx context.Context, instanceID string) (inventory.Row, error) {
+	row, err := e.Inventory.Get(ctx, instanceID)
+	if err == nil && row.Identity.Namespace != e.Namespace {
+		return row, &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
+	}
+	return row, inventoryError(err)
+}
+
 // read reads what is recorded of an instance that this process holds, or takes one that was given up.
 func (e *Executor) read(ctx context.Context, instanceID string) (*instance, error) {
-	row, err := e.Inventory.Get(ctx, instanceID)
+	row, err := e.rowOf(ctx, instanceID)
 	if err != nil {
-		return nil, inventoryError(err)
-	}
-	if row.Identity.Namespace != e.Namespace {
-		return nil, &Error{Reason: IdentityMismatch, Subject: instanceID, Message: fmt.Sprintf("the instance is in namespace %s, not in %s", row.Identity.Namespace, e.Namespace)}
+		return nil, err
 	}
 	if row.Holder.Owner == "" {
 		if row, err = e.Inventory.TakeOver(ctx, instanceID, row.Holder, e.Owner); err != nil {

@@ -53,9 +53,9 @@ func (e *Executor) Logs(ctx context.Context, instanceID string, follow bool) (io
 
 // usable returns the row of a session whose Pod is there.
 func (e *Executor) usable(ctx context.Context, instanceID string) (*inventory.Row, error) {
-	row, err := e.Inventory.Get(ctx, instanceID)
+	row, err := e.rowOf(ctx, instanceID)
 	if err != nil {
-		return nil, inventoryError(err)
+		return nil, err
 	}
 	_, err = e.livePod(ctx, &row)
 	return &row, err

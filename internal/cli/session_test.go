@@ -75,7 +75,7 @@ func TestSessionStatus(t *testing.T) {
 		code int
 		want string // on standard error; for code 0 on standard output
 	}{
-		{"strat", 2, `did you mean "start"?`},
+		{"star", 2, `did you mean "start"?`},
 		{"start", 2, "kandev-podlint session start takes exactly 1 TEMPLATE, not 0"},
 		{"start bad.yaml --agent agentctl", 1, "bad.yaml cannot be composed"},
 		{"start good.yaml", 2, "--agent FILE is needed"},

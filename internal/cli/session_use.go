@@ -80,7 +80,7 @@ type clusterReader struct{ io.Reader }
 
 func (r clusterReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // a reader returns it bare
+	if err != nil && err != io.EOF {
 		err = &exitError{code: ExitCluster, err: err}
 	}
 	return n, err

@@ -80,18 +80,27 @@ func ExampleExecutor_Launch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer session.Close()
+	if err := ask(ctx, session); err != nil {
+		log.Print(err)
+	}
+	if err := session.Close(); err != nil { // Pod and claim stay
+		log.Print(err)
+	}
+}
+
+// ask asks a session's agent something.
+func ask(ctx context.Context, session *executor.Session) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+session.Addr()+"/status", nil)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+session.Token.Reveal())
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	defer answer.Body.Close()
 	fmt.Println(answer.Status)
+	return answer.Body.Close()
 }
 
 // Every failure has a reason on which a caller can decide.

@@ -23,7 +23,7 @@ const DefaultAgentTimeout = time.Minute
 type Options struct {
 	Client    *Client
 	Inventory inventory.Inventory
-	// Owner names this process in the inventory, in the form of a label value. No other process may ever have had the name.
+	// Owner names this process in the inventory, in the form of a DNS name. No other process may ever have had the name.
 	Owner string
 	// Namespace is that of every session.
 	Namespace string
@@ -51,8 +51,8 @@ func New(o Options) (*Executor, error) {
 	switch {
 	case o.Client == nil || o.Inventory == nil:
 		return nil, errors.New("executor: Client and Inventory are required")
-	case o.Owner == "" || len(validation.IsValidLabelValue(o.Owner)) > 0:
-		return nil, fmt.Errorf("executor: owner %q is no label value", o.Owner)
+	case len(validation.IsDNS1123Subdomain(o.Owner)) > 0:
+		return nil, fmt.Errorf("executor: owner %q is no DNS name", o.Owner)
 	case len(validation.IsDNS1123Label(o.Namespace)) > 0:
 		return nil, fmt.Errorf("executor: %q is no namespace", o.Namespace)
 	}

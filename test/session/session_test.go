@@ -2,6 +2,7 @@ package session
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
@@ -13,7 +14,7 @@ func TestLifecycle(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			w.t = t
 			id := "life-" + string(mode)
-			e := w.executor("owner-" + id)
+			e := w.executor("owner-" + strings.ReplaceAll(id, "_", "-"))
 			s := w.launch(e, id, mode)
 			if got := w.call(s, http.MethodGet, "/env/API_KEY", ""); got != canary {
 				t.Errorf("the agent has %q", got)

@@ -71,7 +71,7 @@ func watchFrom[T object](ctx context.Context, c *Client, of place, from T, see f
 	watcher := &cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, of.name).String()
 		o.Watch = true
-		return c.rest.Get().Namespace(of.namespace).Resource(of.resource).VersionedParams(&o, parameters()).Watch(ctx)
+		return c.watch(ctx, of, o)
 	}}
 	_, err := watchtools.Until(ctx, from.GetResourceVersion(), watcher, func(e watch.Event) (bool, error) {
 		o, ok := e.Object.(T)
@@ -86,6 +86,18 @@ func watchFrom[T object](ctx context.Context, c *Client, of place, from T, see f
 		return see(o)
 	})
 	return err
+}
+
+// watch opens a watch. The client's timeout bounds the opening, and not the watch: what is swallowed on the way would be waited
+// for as long as for an event.
+func (c *Client) watch(ctx context.Context, of place, o metav1.ListOptions) (watch.Interface, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	bound := time.AfterFunc(c.timeout, cancel)
+	opened, err := c.rest.Get().Namespace(of.namespace).Resource(of.resource).VersionedParams(&o, parameters()).Watch(ctx)
+	if bound.Stop() || err == nil {
+		return opened, err
+	}
+	return nil, context.DeadlineExceeded // which client-go takes for what it is, and tries again
 }
 
 // transient reports whether an error may pass by itself.

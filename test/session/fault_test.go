@@ -52,11 +52,10 @@ func (p point) slow() bool {
 	return p.request.creates() && p.fault.undone && p.fault.name[:3] != "429"
 }
 
-// The sample: so many points, of which so many slow ones, and so many at once.
+// The sample: so many points, of which so many slow ones.
 const (
 	sampled     = 36
 	sampledSlow = 2
-	atOnce      = 8
 )
 
 // TestFaults lets each request of a launch, of a replacement and of a cleanup fail in each way, and has another backend go on. Without
@@ -70,9 +69,11 @@ func TestFaults(t *testing.T) {
 	for _, operation := range operations {
 		all = append(all, w.points(operation)...)
 	}
-	total := len(all)
-	if !*whole {
-		all = sample(all, s)
+	total, atOnce := len(all), 8
+	if all = shuffled(all, s); *whole {
+		atOnce = 16
+	} else {
+		all = sample(all)
 	}
 	var reached, bad atomic.Int64
 	w.each(all, atOnce, func(w *world, p point) {
@@ -110,10 +111,14 @@ func (w *world) points(operation string) []point {
 	return points
 }
 
-// sample chooses points by chance, and few that take long.
-func sample(all []point, seed uint64) []point {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+// shuffled puts points in an order by chance.
+func shuffled(all []point, seed uint64) []point {
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// sample takes some of the points, and few that take long.
+func sample(all []point) []point {
 	var some []point
 	slow := 0
 	for _, p := range all {
@@ -236,8 +241,7 @@ func TestServerFaults(t *testing.T) {
 	total := len(all)
 	if !*whole {
 		const some = 5
-		rand.New(rand.NewPCG(s, 2)).Shuffle(total, func(i, j int) { all[i], all[j] = all[j], all[i] })
-		all = all[:some]
+		all = shuffled(all, s)[:some]
 	}
 	bad := 0
 	for _, p := range all {

@@ -35,6 +35,7 @@ type faultProxy struct {
 	rng      *rand.Rand
 	choose   func(n int, c carried) fault // what becomes of a request; nil is nothing
 	seen     []carried
+	failed   int            // by chance
 	accepted map[string]int // how many objects of a resource the API server created
 }
 
@@ -136,6 +137,21 @@ func (p *faultProxy) failAt(at int, f fault) {
 			return f
 		}
 		return nil
+	}
+}
+
+// failAtRandom lets one in so many requests fail, in any way.
+func (p *faultProxy) failAtRandom(seed uint64, oneIn int) {
+	rng, all := rand.New(rand.NewPCG(seed, 3)), faults()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.choose = func(_ int, c carried) fault {
+		f := all[rng.IntN(len(all))]
+		if rng.IntN(oneIn) > 0 || f.fits != nil && !f.fits(c) {
+			return nil
+		}
+		p.failed++
+		return f.do
 	}
 }
 

@@ -17,6 +17,7 @@ type running struct {
 	uid     types.UID
 	main    string        // the container that counts, whatever the others do
 	ready   bool          // it must pass its readiness probe too, which a session's agent does only once it is there
+	started bool          // it has run before: when it ends, it starts again by itself
 	claim   string        // whose events explain a Pod that does not start; "" is none
 	timeout time.Duration // for the whole wait
 	observe func(*Error)  // is told of states that may pass
@@ -38,6 +39,9 @@ func (c *Client) awaitRunning(ctx context.Context, w running) (*corev1.Pod, erro
 	)
 	err := follow(hoping, c, w.pod, w.uid, func(pod *corev1.Pod) (bool, error) {
 		runs, fault := inspect(pod, w.main)
+		if w.started && fault != nil && fault.err.Reason == Crashed {
+			runs, fault = restarting(pod, w.main, fault)
+		}
 		switch {
 		case runs && (!w.ready || isReady(pod, w.main)):
 			seen = pod

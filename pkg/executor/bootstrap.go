@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -147,6 +148,46 @@ func (c container) secrets(ctx context.Context) (nonce, token string, err error)
 		}
 	}
 	return nonce, token, nil
+}
+
+// end ends the container's first process, the agent, once it is certain that it is this Pod's. The stream may end with it.
+func (c container) end(ctx context.Context) error {
+	const script = `echo here; read -r _ && kill 1`
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stdin, sure := io.Pipe()
+	here := make(chan struct{})
+	go func() {
+		select {
+		case <-here:
+		case <-ctx.Done():
+		}
+		err := c.verify(ctx)
+		if err == nil {
+			_, err = io.WriteString(sure, "yes\n")
+		} else {
+			cancel(err)
+		}
+		_ = sure.CloseWithError(err)
+	}()
+	err := c.exec(ctx, []string{"/bin/sh", "-c", script}, stdin, &firstWrite{heard: here}, io.Discard)
+	_ = stdin.Close()
+	if _, ended := errors.AsType[*ExitError](err); ended || reasonOf(err) == StreamBroken {
+		return nil
+	}
+	return err
+}
+
+// firstWrite tells when something is first written to it.
+type firstWrite struct {
+	once  sync.Once
+	heard chan struct{}
+}
+
+// Write takes what is written.
+func (f *firstWrite) Write(p []byte) (int, error) {
+	f.once.Do(func() { close(f.heard) })
+	return len(p), nil
 }
 
 // keepToken leaves the token of a handshake in the auth volume.

@@ -195,7 +195,11 @@ func (e *Executor) Status(ctx context.Context, instanceID string) (Status, error
 	switch reasonOf(err) {
 	case "":
 		s.Pod = pod
-		if _, fault := inspect(pod, row.MainContainer); fault != nil {
+		_, fault := inspect(pod, row.MainContainer)
+		if fault != nil && fault.err.Reason == Crashed {
+			_, fault = restarting(pod, row.MainContainer, fault)
+		}
+		if fault != nil {
 			s.Fault = fault.err
 		}
 		return s, err

@@ -92,7 +92,7 @@ func (i *instance) schedule(ctx context.Context) error {
 	if err := ensure(ctx, i, podKind); err != nil {
 		return err
 	}
-	pod, err := i.awaitPod(ctx)
+	pod, err := i.awaitPod(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -126,14 +126,14 @@ func (i *instance) verifyClaim(ctx context.Context) error {
 	return nil
 }
 
-// awaitPod waits for the recorded Pod's main container.
-func (i *instance) awaitPod(ctx context.Context) (*corev1.Pod, error) {
+// awaitPod waits for the recorded Pod's main container, which once the agent was started may have been started again.
+func (i *instance) awaitPod(ctx context.Context, started bool) (*corev1.Pod, error) {
 	claim := ""
 	if i.row.Claim != nil {
 		claim = i.row.Claim.Name
 	}
 	pod, err := i.Client.awaitRunning(ctx, running{
-		pod: place{podResource, i.Namespace, i.row.Pod.Name}, uid: i.row.Pod.UID, main: i.main(), claim: claim, timeout: i.StartTimeout,
+		pod: place{podResource, i.Namespace, i.row.Pod.Name}, uid: i.row.Pod.UID, main: i.main(), started: started, claim: claim, timeout: i.StartTimeout,
 		observe: func(e *Error) {
 			i.tell(ctx, Event{Kind: Waiting, Object: inventory.Pod, Name: i.row.Pod.Name, Reason: e.Reason, Detail: e.Message})
 		},

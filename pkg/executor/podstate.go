@@ -35,6 +35,16 @@ func inspect(pod *corev1.Pod, main string) (running bool, fault *podFault) {
 	return false, nil
 }
 
+// restarting is what a crash means in a Pod whose agent was started before: nothing, where the container runs again.
+func restarting(pod *corev1.Pod, main string, crash *podFault) (running bool, fault *podFault) {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == main && s.State.Running != nil {
+			return true, nil
+		}
+	}
+	return false, &podFault{crash.err, true}
+}
+
 // inspectPod looks at what concerns the Pod as a whole.
 func inspectPod(pod *corev1.Pod) *podFault {
 	switch {

@@ -60,7 +60,7 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	if err := i.verifyPod(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := i.awaitPod(ctx); err != nil {
+	if _, err := i.awaitPod(ctx, true); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, i.AgentTimeout)
@@ -91,13 +91,16 @@ func (i *instance) shake(ctx context.Context, address string) (string, error) {
 	nonce, kept := i.fresh, ""
 	if nonce == "" {
 		var err error
-		if nonce, kept, err = i.container().secrets(ctx); err != nil {
+		if nonce, kept, err = i.secrets(ctx); err != nil {
 			return "", err
 		}
 	}
 	token, err := i.Handshake.Shake(ctx, address, nonce)
 	if reasonOf(err) == AgentRefused && kept != "" {
 		return kept, nil
+	}
+	if i.outlived(err) {
+		token, err = i.startAgain(ctx, address, nonce)
 	}
 	if err != nil {
 		return "", err
@@ -106,4 +109,41 @@ func (i *instance) shake(ctx context.Context, address string) (string, error) {
 		return "", fmt.Errorf("keep the agent's token: %w", err)
 	}
 	return token, nil
+}
+
+// secrets reads the secrets in the Pod, also while its container is being started again: the API server hears of that later.
+func (i *instance) secrets(ctx context.Context) (nonce, token string, err error) {
+	for {
+		nonce, token, err = i.container().secrets(ctx)
+		if reasonOf(err) != ExecFailed {
+			return nonce, token, err
+		}
+		if wait(ctx, pause); ctx.Err() != nil {
+			return "", "", err
+		}
+	}
+}
+
+// outlived reports whether the agent that answered is one that an earlier call started, and that nobody can use: it gave a token
+// that was lost on its way, or has the nonce of an upload whose end was not recorded. Only who may start a session may end it.
+func (i *instance) outlived(err error) bool {
+	reason := reasonOf(err)
+	return i.material != nil && (reason == AgentRefused || reason == AgentUnproven && i.fresh != "")
+}
+
+// startAgain ends the agent, whose container starts again from what was uploaded, and shakes hands with the one that comes. Until
+// then the one that goes may answer.
+func (i *instance) startAgain(ctx context.Context, address, nonce string) (token string, err error) {
+	if err := i.container().end(ctx); err != nil {
+		return "", err
+	}
+	for {
+		token, err = i.Handshake.Shake(ctx, address, nonce)
+		if reason := reasonOf(err); reason != AgentRefused && reason != AgentUnproven {
+			return token, err
+		}
+		if wait(ctx, pause); ctx.Err() != nil {
+			return "", err
+		}
+	}
 }

@@ -216,7 +216,7 @@ func (w *world) survives(proxy *faultProxy, operation, id string) {
 	proxy.onlyTouched(w.t, objects.Pod.Name, objects.Claim.Name)
 	e := w.executor("after-" + id)
 	w.accounted(e, id)
-	w.finish(e, id, operation, len(id)%2 == 0)
+	w.finish(e, id, operation, proxy.random(4) == 0)
 }
 
 // TestServerFaults restarts the API server, and holds up etcd, before and after requests of a launch and of a replacement. Without -whole it

@@ -78,9 +78,7 @@ func (w *world) life(e *executor.Executor, id string) error {
 		return nil
 	}
 	again := func() error {
-		if err := s.Close(); err != nil {
-			return err
-		}
+		_ = s.Close() // which it may be already
 		next, err := e.Resume(w.t.Context(), id, r.Material)
 		if err == nil {
 			s = next
@@ -110,7 +108,7 @@ func (w *world) life(e *executor.Executor, id string) error {
 			}
 			return nil
 		},
-		func() error { return s.Close() },
+		func() error { _ = s.Close(); return nil },
 		func() error { return e.Cleanup(w.t.Context(), id) },
 	}
 	for n, step := range steps {

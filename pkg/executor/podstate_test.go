@@ -109,3 +109,26 @@ func TestInspect(t *testing.T) {
 		})
 	}
 }
+
+// TestRestarting holds the end of an agent that was started before against what it means: nothing once it runs again.
+func TestRestarting(t *testing.T) {
+	const main = "kandev-agent"
+	crash := final(Crashed, "container kandev-agent ended with status 1")
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	for name, c := range map[string]struct {
+		statuses []corev1.ContainerStatus
+		running  bool
+	}{
+		"runs again":          {[]corev1.ContainerStatus{{Name: "proxy", State: waiting}, {Name: main, State: running}}, true},
+		"waits for its start": {[]corev1.ContainerStatus{{Name: "proxy", State: running}, {Name: main, State: waiting}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: c.statuses}}
+			running, fault := restarting(pod, main, crash)
+			if running != c.running || (fault == nil) != c.running || fault != nil && (!fault.passing || fault.err != crash.err) {
+				t.Errorf("running %v, %+v", running, fault)
+			}
+		})
+	}
+}

@@ -57,11 +57,13 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	default:
 		return nil, &Error{Reason: PodLost, Subject: i.row.Identity.PodName(), Message: "the session is " + string(i.row.State) + ", and does not run yet"}
 	}
-	if err := i.verifyPod(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := i.awaitPod(ctx, true); err != nil {
-		return nil, err
+	if i.fresh == "" { // otherwise this call has just found it, and given it its material
+		if err := i.verifyPod(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := i.awaitPod(ctx, true); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, i.AgentTimeout)
 	defer cancel()

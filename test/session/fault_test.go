@@ -288,4 +288,3 @@ func (w *world) serverFaults() []namedFault {
 		{name: "etcd-held", do: before(pause)},
 	}
 }
-

@@ -103,16 +103,7 @@ func settleForCleanup[T object](ctx context.Context, i *instance, k kindOf[T], i
 		}
 		return i.outcome(ctx, intent.Nonce, inventory.Refused)
 	}
-	return i.write(ctx, func(r *inventory.Row) {
-		n := i.open(k.kind)
-		r.Intents[n].Outcome, r.Intents[n].UID = inventory.Committed, found.GetUID()
-		o := &inventory.Object{Name: found.GetName(), UID: found.GetUID()}
-		if k.kind == inventory.Pod {
-			r.Pod = o
-		} else {
-			r.Claim = o
-		}
-	})
+	return i.commit(ctx, k.kind, found)
 }
 
 // deleteRecorded deletes the recorded object of a kind and waits until it is gone. Live UID and ownership labels must match; an

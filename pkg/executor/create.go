@@ -223,17 +223,7 @@ func accept[T object](ctx context.Context, i *instance, k kindOf[T], requested, 
 	if err != nil {
 		return err
 	}
-	err = i.write(ctx, func(r *inventory.Row) {
-		n := slices.IndexFunc(r.Intents, func(n inventory.Intent) bool { return n.Kind == k.kind && n.Outcome.Open() })
-		r.Intents[n].Outcome, r.Intents[n].UID = inventory.Committed, admitted.GetUID()
-		o := &inventory.Object{Name: admitted.GetName(), UID: admitted.GetUID()}
-		if k.kind == inventory.Pod {
-			r.Pod = o
-		} else {
-			r.Claim = o
-		}
-	})
-	if err != nil {
+	if err := i.commit(ctx, k.kind, admitted); err != nil {
 		return err
 	}
 	i.tell(ctx, Event{Kind: Created, Object: k.kind, Name: admitted.GetName()})
@@ -245,6 +235,20 @@ func accept[T object](ctx context.Context, i *instance, k kindOf[T], requested, 
 		return fmt.Errorf("%w; and it could not be deleted: %w", tampered, err)
 	}
 	return tampered
+}
+
+// commit records the object that the open request for a kind created.
+func (i *instance) commit(ctx context.Context, kind inventory.Kind, created object) error {
+	n := i.open(kind)
+	return i.write(ctx, func(r *inventory.Row) {
+		r.Intents[n].Outcome, r.Intents[n].UID = inventory.Committed, created.GetUID()
+		o := &inventory.Object{Name: created.GetName(), UID: created.GetUID()}
+		if kind == inventory.Pod {
+			r.Pod = o
+		} else {
+			r.Claim = o
+		}
+	})
 }
 
 // violations lists what admission changed, in one sentence.

@@ -205,8 +205,8 @@ func (w *world) accountedObject(row *inventory.Row, kind inventory.Kind, o *meta
 	w.t.Errorf("%s %s (UID %s) belongs to no recorded request: %+v", kind, o.Name, o.UID, row.Intents)
 }
 
-// TestCrash kills a backend at every point of a launch, of a replacement and of a cleanup, and has another one go on. With -short it
-// kills it at every fifth.
+// TestCrash kills a backend at every point of a launch, of a replacement and of a cleanup, and has another one go on. Without -whole it
+// kills it at every seventh.
 func TestCrash(t *testing.T) {
 	for _, operation := range []string{"launch", "replace", "cleanup"} {
 		t.Run(operation, func(t *testing.T) {
@@ -215,9 +215,9 @@ func TestCrash(t *testing.T) {
 			n := w.dieAt(operation, operation+"-count", 0)
 			e := w.executor("count-" + operation)
 			w.finish(e, operation+"-count", operation, false)
-			step := 1
-			if testing.Short() {
-				step = 5
+			step := 7 // no divisor of the number of points between two requests
+			if *whole {
+				step = 1
 			}
 			died := 0
 			for at := 1; at <= n; at += step {

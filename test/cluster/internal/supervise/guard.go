@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -37,6 +38,7 @@ func Guard(configFile string) error {
 	runner := exec.Command(self, "run", configFile)
 	runner.Stdin, runner.Stdout, runner.Stderr = os.Stdin, os.Stdout, os.Stderr
 	runner.ExtraFiles = []*os.File{os.NewFile(lockFD, "lock"), os.NewFile(socketFD, "socket")}
+	defer runtime.KeepAlive(runner) // and with it the lock
 	runner.SysProcAttr = runnerAttr(c.Network != "")
 	if err := runner.Start(); err != nil {
 		return errors.Join(fmt.Errorf("starting the runner: %w", err), Remove(c.Dir))

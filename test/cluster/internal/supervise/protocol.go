@@ -42,7 +42,7 @@ func Cgroup(dir string) string { return "kandev-cluster-" + filepath.Base(dir) }
 
 // The inherited file descriptors.
 const (
-	lockFD   = 3 // locked as long as one of the two processes lives
+	lockFD   = 3 // locked as long as one of the two processes, or a program that inherited it, lives
 	socketFD = 4 // the API server's port on the host
 )
 

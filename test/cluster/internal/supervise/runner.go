@@ -27,6 +27,7 @@ func Run(configFile string) error {
 		return err
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+	syscall.CloseOnExec(socketFD)
 	if c.Network != "" {
 		if err := enterNode(c); err != nil {
 			return fmt.Errorf("making the node's namespaces: %w", err)

@@ -102,6 +102,9 @@ since has no effect. The workspace of mode empty_dir is lost with its Pod.`,
 }
 
 func resume(ctx context.Context, flags *sessionFlags, launch *launchFlags, output *outputFlags, st Streams, instanceID string) error {
+	if _, err := output.requests(); err != nil {
+		return unusable(err)
+	}
 	var material executor.Material
 	if launch.material.given() {
 		var err error

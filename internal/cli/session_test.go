@@ -117,6 +117,7 @@ func TestSessionStatus(t *testing.T) {
 		{"forward free 1 2", 2, "takes an ID and at most one port"},
 		{"resume free", 1, "the session is configured, and does not run yet"},
 		{"resume free --env-file good.env", 2, "--agent FILE is needed"},
+		{"resume free --format xml", 2, `unknown format "xml"`},
 		{"resume nowhere", 2, "the inventory has no such instance"},
 		{"doctor", 3, "the API server cannot be reached"},
 		{"doctor --inventory nowhere/../../../../../../../../proc/x", 2, "inventory "},

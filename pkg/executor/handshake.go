@@ -80,7 +80,7 @@ func (h HTTPHandshake) Shake(ctx context.Context, address, nonce string) (string
 
 // waitHealthy asks for the agent's health until it answers, more slowly each time.
 func (h HTTPHandshake) waitHealthy(ctx context.Context, address, nonce string) error {
-	const first, slowest = 5 * time.Millisecond, 250 * time.Millisecond
+	const first, slowest = 20 * time.Millisecond, 100 * time.Millisecond
 	for between := first; ; between = min(2*between, slowest) {
 		challenge := newChallenge()
 		status, _, header, err := h.ask(ctx, http.MethodGet, "http://"+address+"/health", nil, http.Header{ChallengeHeader: {challenge}})

@@ -112,17 +112,22 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 		_, err := head.WriteTo(to)
 		return err
 	}
-	writeHeader(&head, "body", e.body)
+	word, content := "body", e.body.Content.data
+	if offer == offersGzip {
+		if packed := e.body.Content.packed(); worthwhile(len(packed), len(content)) {
+			word, content = "packed", packed
+		}
+	}
+	writeHeader(&head, word, e.body)
 	if _, err := head.WriteTo(to); err != nil {
 		return err
-	}
-	content := e.body.Content.data
-	if offer == offersGzip {
-		content = e.body.Content.packed()
 	}
 	_, err := to.Write(content)
 	return err
 }
+
+// worthwhile reports whether compression saves enough of a file for the image to undo it.
+func worthwhile(packed, plain int) bool { return packed < plain-plain/10 }
 
 func writeHeader(b *bytes.Buffer, word string, f *File) {
 	fmt.Fprintf(b, "%s %04o %x %d %s\n", word, f.Mode, f.Content.sum, f.Content.Size(), f.Path)

@@ -9,7 +9,8 @@
 #   .
 #   last MODE SHA256 SIZE PATH   likewise, but put in place after every other file; then the bootstrap script is woken
 #   remove PATH
-#   body MODE SHA256 SIZE PATH   a file whose bytes are the rest of the input, through gzip when that was offered
+#   body MODE SHA256 SIZE PATH   a file whose bytes are the rest of the input
+#   packed MODE SHA256 SIZE PATH likewise, through gzip, where that was offered
 #   end                          where there is no body
 #
 # Every file is written beside its place, verified there, and only then renamed. The exit statuses are those of package
@@ -91,9 +92,7 @@ case $(command -v printf) in
 printf) ;;
 *) fail 80 "the shell has no printf of its own" ;;
 esac
-unpack='cat'
 if command -v gzip >/dev/null; then
-  unpack='gzip -dc'
   echo 'kandev-receive 1 gzip'
 else
   echo 'kandev-receive 1'
@@ -124,8 +123,10 @@ while IFS=' ' read -r word mode sum size path; do
     place "$mode"
     rm -f "$root$mode"
     ;;
-  body)
+  body | packed)
     place "$path"
+    unpack='cat'
+    [ "$word" = body ] || unpack='gzip -dc'
     $unpack >"$beside" || fail 86 "$path: the upload was cut off"
     settle "$mode" "$sum" "$size" "$path"
     finish

@@ -292,6 +292,9 @@ func TestAdversaryReplacesThePod(t *testing.T) {
 			if err == nil {
 				t.Error("reconnected to another Pod")
 			}
+			if err := e.Cleanup(t.Context(), id); err != nil {
+				t.Errorf("cleanup: %v", err)
+			}
 			w.untouched(foreign)
 		})
 	}

@@ -119,7 +119,7 @@ func BenchmarkCompile(b *testing.B) {
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := packModules(false); err != nil {
+		if _, err := packModules(isEvaluated); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,79 +2,96 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Most rules are about a field that most documents do not have. A rule's METADATA names the keys of which a document
-// must hold one, anywhere, for the rule to find anything; only rules that may are asked.
+// Most rules are about a field that most documents do not have. A rule's METADATA says what a document must hold,
+// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, a key whose
+// value is true; or PREFIX/, a key that starts with it. One need of a rule is enough; a rule without any is always asked.
 
 // candidates holds what decides which rules are asked about a document.
 type candidates struct {
-	always []*ast.Term         // rules that every document is held against
-	byKey  map[string][]string // rules by the keys that they need
-	terms  map[string]*ast.Term
+	rules    []*ast.Term // by name
+	always   []bool      // of each rule
+	byKey    map[string][]int
+	byTrue   map[string][]int
+	byPrefix map[string][]int // the prefixes with their slash
 }
 
 // newCandidates prepares the choice among the pack's rules and a user's packages, which are always asked.
 func newCandidates(userPackages map[string]*ast.Location) *candidates {
-	c := &candidates{byKey: map[string][]string{}, terms: map[string]*ast.Term{}}
-	for name, keys := range needs {
-		c.terms[name] = ast.StringTerm(name)
-		if len(keys) == 0 {
-			c.always = append(c.always, c.terms[name])
-		}
-		for _, key := range keys {
-			c.byKey[key] = append(c.byKey[key], name)
-		}
+	c := &candidates{byKey: map[string][]int{}, byTrue: map[string][]int{}, byPrefix: map[string][]int{}}
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		c.add(name, needs[name])
 	}
-	for name := range userPackages {
-		c.always = append(c.always, ast.StringTerm(name))
+	for _, name := range slices.Sorted(maps.Keys(userPackages)) {
+		c.add(name, nil)
 	}
 	return c
 }
 
-// of lists the rules to ask about a document.
-func (c *candidates) of(object any) *ast.Term {
-	found := map[string]bool{}
-	c.collect(object, found)
-	rules := slices.Clone(c.always)
-	for name := range found {
-		rules = append(rules, c.terms[name])
+func (c *candidates) add(rule string, needs []string) {
+	index := len(c.rules)
+	c.rules, c.always = append(c.rules, ast.StringTerm(rule)), append(c.always, len(needs) == 0)
+	for _, need := range needs {
+		by, key := c.byKey, need
+		if name, ok := strings.CutSuffix(need, "=true"); ok {
+			by, key = c.byTrue, name
+		} else if strings.HasSuffix(need, "/") {
+			by = c.byPrefix
+		}
+		by[key] = append(by[key], index)
 	}
-	return ast.ArrayTerm(rules...)
 }
 
-// collect notes the rules that need a key which stands in a value or below it. A value of another kind than a JSON
-// reader gives could hold any.
-func (c *candidates) collect(value any, found map[string]bool) {
+// of lists the rules to ask about a document. It is not plain if a value in it is of another kind than a JSON reader
+// gives.
+func (c *candidates) of(document map[string]any) (rules *ast.Array, plain bool) {
+	found := slices.Clone(c.always)
+	plain = c.collect(document, found)
+	asked := make([]*ast.Term, 0, len(c.rules))
+	for i, rule := range c.rules {
+		if found[i] {
+			asked = append(asked, rule)
+		}
+	}
+	return ast.NewArray(asked...), plain
+}
+
+// collect notes the rules that need what stands in a value or below it.
+func (c *candidates) collect(value any, found []bool) (plain bool) {
 	switch v := value.(type) {
+	case nil, bool, string, json.Number, float64, int64, int:
+		return true
 	case map[string]any:
+		plain = true
 		for key, child := range v {
-			for _, name := range c.byKey[key] {
-				found[name] = true
+			mark(found, c.byKey[key])
+			if child == true {
+				mark(found, c.byTrue[key])
 			}
-			c.collectChild(child, found)
+			if slash := strings.IndexByte(key, '/'); slash > 0 {
+				mark(found, c.byPrefix[key[:slash+1]])
+			}
+			plain = c.collect(child, found) && plain
 		}
+		return plain
 	case []any:
+		plain = true
 		for _, child := range v {
-			c.collectChild(child, found)
+			plain = c.collect(child, found) && plain
 		}
-	default:
-		for name, keys := range needs {
-			if len(keys) > 0 {
-				found[name] = true
-			}
-		}
+		return plain
 	}
+	return false
 }
 
-// collectChild goes into what can hold keys.
-func (c *candidates) collectChild(child any, found map[string]bool) {
-	switch child.(type) {
-	case nil, bool, string, json.Number, float64, int64:
-	default:
-		c.collect(child, found)
+func mark(found []bool, rules []int) {
+	for _, rule := range rules {
+		found[rule] = true
 	}
 }

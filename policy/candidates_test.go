@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,11 +21,9 @@ func everyRule(t *testing.T) *Evaluator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &candidates{}
-	for name := range needs {
-		all.always = append(all.always, ast.StringTerm(name))
+	for i := range e.candidates.always {
+		e.candidates.always[i] = true
 	}
-	e.candidates = all
 	return e
 }
 
@@ -70,13 +69,57 @@ func findingsOf(t *testing.T, e *Evaluator, in Input) []finding.Finding {
 	return findings
 }
 
-// TestCandidatesOfOtherValues asks every rule where the keys cannot be seen.
-func TestCandidatesOfOtherValues(t *testing.T) {
+// TestCandidatesByNeed holds the three kinds of need, and those of a user, against documents.
+func TestCandidatesByNeed(t *testing.T) {
 	c := newCandidates(map[string]*ast.Location{"mine": nil})
-	object := map[string]any{"spec": struct {
+	asked := func(spec map[string]any) []string {
+		rules, plain := c.of(map[string]any{"spec": spec})
+		if !plain {
+			t.Errorf("%v is not plain", spec)
+		}
+		var names []string
+		rules.Foreach(func(rule *ast.Term) { names = append(names, string(rule.Value.(ast.String))) })
+		return names
+	}
+	always := asked(nil)
+	if !slices.Contains(always, "mine") || !slices.Contains(always, "agent_not_confined") {
+		t.Errorf("always asked are %v", always)
+	}
+	for _, c := range []struct {
+		spec map[string]any
+		rule string
+		want bool
+	}{
+		{map[string]any{"volumes": []any{map[string]any{"hostPath": nil}}}, "host_path", true},
+		{map[string]any{"hostPID": true}, "host_namespace", true},
+		{map[string]any{"hostPID": "true"}, "host_namespace", false},
+		{map[string]any{"x": map[string]any{"seccomp.security.alpha.kubernetes.io/pod": 1}}, "seccomp_annotation", true},
+		{map[string]any{"seccomp.security.alpha.kubernetes.io": 1}, "seccomp_annotation", false},
+	} {
+		if got := slices.Contains(asked(c.spec), c.rule); got != c.want {
+			t.Errorf("%s is asked about %v: %t", c.rule, c.spec, got)
+		}
+	}
+}
+
+// TestOtherValues evaluates documents whose values are of other kinds than a JSON reader gives.
+func TestOtherValues(t *testing.T) {
+	e, err := Default(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type spec struct {
 		HostPID bool `json:"hostPID"`
-	}{true}}
-	if got, want := c.of(object).Value.(*ast.Array).Len(), len(needs)+1; got != want {
-		t.Errorf("%d rules are asked about a document of other types, want all %d", got, want)
+	}
+	for _, object := range []any{
+		map[string]any{"spec": spec{true}},
+		map[string]any{"spec": map[string]bool{"hostPID": true}},
+		struct {
+			Spec spec `json:"spec"`
+		}{spec{true}},
+	} {
+		if got := about(findingsOf(t, e, Input{Object: object}), "host-namespace"); len(got) != 1 {
+			t.Errorf("%T: %v", object, got)
+		}
 	}
 }

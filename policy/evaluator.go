@@ -58,7 +58,7 @@ func Default(ctx context.Context) (*Evaluator, error) {
 
 // New compiles the pack and the policies that the options name. The error is an *Error where those cannot be used.
 func New(ctx context.Context, options Options) (*Evaluator, error) {
-	modules, err := packModules(false)
+	modules, err := packModules(isEvaluated)
 	if err != nil {
 		return nil, err
 	}

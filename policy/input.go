@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/util"
 )
 
 // Input is one document under review and what is known about the session that it is for.
@@ -24,34 +27,20 @@ type Input struct {
 	Parameters map[string]map[string]any
 }
 
-// contextKey is the key beside the document's own under which policies find the session's settings.
-var contextKey = ast.InternedTerm("kandev")
-
-// parametersKey is the key below contextKey with what the configuration tells rules.
-var parametersKey = ast.InternedTerm("parameters")
-
-// rulesKey is the key below contextKey with the rules to ask, as packQuery reads it.
-var rulesKey = ast.InternedTerm("rules")
-
-// value converts the input, once.
+// value converts the input, once and no further than policies read it: the document's lists and scalars turn into
+// OPA's where one of them looks.
 func (in Input) value(c *candidates) (*ast.Term, error) {
-	value, err := ast.InterfaceToValue(in.Object)
+	document, rules, err := in.document(c)
 	if err != nil {
-		return nil, fmt.Errorf("convert the document for its policies: %w", err)
+		return nil, err
 	}
-	document, ok := value.(ast.Object)
-	if !ok {
-		return nil, fmt.Errorf("a document of type %s has no policies: it is no object", ast.ValueName(value))
+	session := map[string]any{
+		"mainContainer": cmp.Or(in.MainContainer, defaultMainContainer),
+		"rules":         rules,
 	}
-	session := ast.NewObject()
-	for _, setting := range [...]struct{ key, value string }{
-		{"mainContainer", in.MainContainer},
-		{"kubeVersion", in.KubeVersion},
-		{"platform", in.Platform},
-		{"workspaceMode", in.WorkspaceMode},
-	} {
-		if setting.value != "" {
-			session.Insert(ast.InternedTerm(setting.key), ast.StringTerm(setting.value))
+	for key, value := range map[string]string{"kubeVersion": in.KubeVersion, "platform": in.Platform, "workspaceMode": in.WorkspaceMode} {
+		if value != "" {
+			session[key] = value
 		}
 	}
 	if len(in.Parameters) > 0 {
@@ -59,9 +48,31 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 		if err != nil {
 			return nil, fmt.Errorf("convert the parameters of policies: %w", err)
 		}
-		session.Insert(parametersKey, ast.NewTerm(parameters))
+		session["parameters"] = parameters
 	}
-	session.Insert(rulesKey, c.of(in.Object))
-	document.Insert(contextKey, ast.NewTerm(session))
-	return ast.NewTerm(document), nil
+	if err := addReview(session, document, session["mainContainer"].(string), in.KubeVersion); err != nil {
+		return nil, err
+	}
+	input := maps.Clone(document)
+	input["kandev"] = session
+	return ast.NewTerm(ast.LazyObject(input)), nil
+}
+
+// document is the object under review as a JSON reader gives it, and the rules to ask about it.
+func (in Input) document(c *candidates) (map[string]any, *ast.Array, error) {
+	document, ok := in.Object.(map[string]any)
+	if ok && document != nil {
+		if rules, plain := c.of(document); plain {
+			return document, rules, nil
+		}
+	}
+	object := in.Object
+	if err := util.RoundTrip(&object); err != nil {
+		return nil, nil, fmt.Errorf("convert the document for its policies: %w", err)
+	}
+	if document, ok = object.(map[string]any); !ok || document == nil {
+		return nil, nil, fmt.Errorf("a document of type %T has no policies: it is no object", in.Object)
+	}
+	rules, _ := c.of(document)
+	return document, rules, nil
 }

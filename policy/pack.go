@@ -27,11 +27,17 @@ const packRoot = "policy/"
 // isTest reports whether a Rego file holds unit tests, by OPA's convention.
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
 
-// packModules parses the pack, without its tests unless asked for them.
-func packModules(tests bool) (map[string]*ast.Module, error) {
+// reviewFile does in Rego what the evaluator does itself.
+const reviewFile = "lib/review.rego"
+
+// isEvaluated reports whether a file is part of an evaluation.
+func isEvaluated(name string) bool { return !isTest(name) && name != reviewFile }
+
+// packModules parses the files of the pack that are wanted.
+func packModules(wanted func(name string) bool) (map[string]*ast.Module, error) {
 	var names []string
 	err := fs.WalkDir(pack, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && (tests || !isTest(name)) {
+		if err == nil && !entry.IsDir() && wanted(name) {
 			names = append(names, name)
 		}
 		return err

@@ -57,7 +57,7 @@ func (r *TestReport) Passed() bool {
 // error is an *Error where policies cannot be read or compiled. OPA's own tester does the same at the price of linking,
 // and starting, its whole runtime.
 func Test(ctx context.Context, paths ...string) (*TestReport, error) {
-	modules, err := packModules(len(paths) == 0)
+	modules, err := packModules(func(name string) bool { return !isTest(name) || len(paths) == 0 })
 	if err != nil {
 		return nil, err
 	}

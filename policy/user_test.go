@@ -71,9 +71,9 @@ deny contains {"message": "so so", "severity": "info"}`},
 		},
 		"the pack's own shape and library": {
 			[]string{"a.rego", `package kandev.rules.own_images
-import data.kandev.lib.pod
-findings contains {"message": sprintf("image %s", [c.spec.image]), "path": sprintf("%s.image", [c.path])} if some c in pod.containers`},
-			[]finding.Finding{{Rule: "own-images", Severity: finding.Warning, Message: "image x", Path: "spec.containers[0].image"}},
+import data.kandev.lib.paths
+findings contains {"message": sprintf("image %s", [paths.clean(c.spec.image)]), "path": sprintf("%s.image", [c.path])} if some c in input.kandev.containers`},
+			[]finding.Finding{{Rule: "own-images", Severity: finding.Warning, Message: "image /x/", Path: "spec.containers[0].image"}},
 		},
 		"an array, a data file, a library, a test and a hidden directory": {
 			[]string{
@@ -128,7 +128,7 @@ func TestBrokenPolicies(t *testing.T) {
 		"schema":           {[]string{"a.rego", "package main\ndeny contains \"x\" if json.match_schema(input, {})"}, []string{"json.match_schema"}},
 		"recursion":        {[]string{"a.rego", "package main\ndeny contains x if some x in deny"}, []string{"a.rego:2:"}},
 		"the pack's rule":  {[]string{"a.rego", "package kandev.rules.host_path\nfindings contains 1"}, []string{"a.rego:1:1: package kandev.rules.host_path is the pack's own; choose another name"}},
-		"the pack's lib":   {[]string{"a.rego", "package kandev.lib.pod\nx := 1"}, []string{"package kandev.lib.pod is the pack's own"}},
+		"the pack's lib":   {[]string{"a.rego", "package kandev.lib.paths\nx := 1"}, []string{"package kandev.lib.paths is the pack's own"}},
 		"no Rego":          {[]string{"a.txt", "x"}, []string{"no Rego policy here"}},
 		"tests only":       {[]string{"a_test.rego", "package main\ndeny contains 1"}, []string{"no Rego policy here"}},
 		"no entry point":   {[]string{"a.rego", "package main\nwarning contains 1"}, []string{"no policy here yields a finding"}},

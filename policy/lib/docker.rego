@@ -4,58 +4,59 @@
 #   Which companions run a Docker daemon, and what their command, or the entrypoint of Docker's own images, tells it.
 package kandev.lib.docker
 
-import data.kandev.lib.pod
-import data.kandev.lib.variables
-
-# The companions that run a Docker daemon: {path, name, spec, line, hosts}. An ordinary node lets only privileged ones.
-engines := [{"path": container.path, "name": container.name, "spec": container.spec, "line": said, "hosts": values(said, " --host")} |
-	some container in pod.containers
-	container.spec.securityContext.privileged == true
-	container.name != pod.main_container
-	runs_docker(container.spec)
-	said := line(container)
+# The companions that run a Docker daemon: {container, line, flags, hosts, sockets}. An ordinary node lets only privileged
+# ones.
+engines := [engine |
+	some place
+	input.kandev.companions[place].context.privileged == true
+	companion := input.kandev.companions[place]
+	runs_docker(companion)
+	said := line(companion)
+	flags := regex.find_all_string_submatch_n(flag_pattern, said, -1)
+	hosts := [flag[2] | some flag in flags; flag[1] in {"-H", "--host"}]
+	engine := {"container": companion, "line": said, "flags": flags, "hosts": hosts, "sockets": mounts_of(companion, socket(hosts))}
 ]
 
+# The flags of a daemon that matter, with their values: --name=value, --name value, -n value or -nvalue.
+flag_pattern := `\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`
+
+# The values that an engine is given for a flag of some names.
+values(engine, names) := [flag[2] | some flag in engine.flags; flag[1] in names]
+
+# Where a daemon that listens on hosts has its Unix socket.
+socket(hosts) := array.concat([trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")], ["/var/run/docker.sock"])[0]
+
 # Those whose daemon needs root: all but Docker's rootless images.
-root_engines := [engine | some engine in engines; not contains(object.get(engine.spec, "image", ""), "rootless")]
+root_engines := [engine | some engine in engines; not contains(object.get(engine.container.spec, "image", ""), "rootless")]
 
 # docker:27-dind and its like.
-runs_docker(container) if contains(container.image, "dind")
+runs_docker(container) if contains(container.spec.image, "dind")
 
-runs_docker(container) if contains(container[["command", "args"][_]][_], "dockerd")
+runs_docker(container) if contains(container.commandLine, "dockerd")
 
 # A reader of the node's containers, such as a log shipper, mounts the node's directory read-only.
 runs_docker(container) if {
-	some mount in container.volumeMounts
+	some mount in container.spec.volumeMounts
 	mount.mountPath == "/var/lib/docker"
 	not mount.readOnly == true
 }
 
-# What a container runs, in one line with flags in one spelling; without a command, what an image of Docker's starts.
-line(container) := strings.replace_n(object.union(variables.values(container), spellings), concat(" ", words)) if {
-	command := object.get(container.spec, "command", ["dockerd-entrypoint.sh"])
-	words := ["", concat(" ", command), concat(" ", object.get(container.spec, "args", [])), ";"]
-}
+# What a container runs; without a command, what an image of Docker's starts.
+line(container) := container.commandLine if {
+	count(container.spec.command) > 0
+} else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
-spellings := {"\n": " ", " -G": " --group", " -H": " --host", " -g": " --data-root"}
-
-# The values that a line gives a flag, as --flag=value or --flag value.
-values(command_line, flag) := [trim(split(trim_left(part, " ="), " ")[0], "\"';&|)") |
-	some index, part in split(command_line, flag)
-	index > 0
-]
-
-# The mounts of an engine that a path lies within: {path, name}.
-mounts_of(engine, path) := [{"path": sprintf("%s.volumeMounts[%d]", [engine.path, index]), "name": mount.name} |
-	some index, mount in engine.spec.volumeMounts
+# The mounts of a container that a path lies within: {path, name}.
+mounts_of(container, path) := [{"path": sprintf("%s.volumeMounts[%d]", [container.path, index]), "name": mount.name} |
+	some index, mount in container.spec.volumeMounts
 	startswith(path, mount.mountPath)
 ]
 
 # Where an engine's command or args say something, or else the image that has it as its entrypoint.
-place_of(engine, text) := array.concat(
-	[sprintf("%s.%s[%d]", [engine.path, list, index]) |
+place_of(container, text) := array.concat(
+	[sprintf("%s.%s[%d]", [container.path, list, index]) |
 		some list in ["command", "args"]
-		contains(engine.spec[list][index], text)
+		contains(container.spec[list][index], text)
 	],
-	[sprintf("%s.image", [engine.path])],
+	[sprintf("%s.image", [container.path])],
 )[0]

@@ -2,13 +2,14 @@ package kandev.lib.docker_test
 
 import data.kandev.lib.docker
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 
 # The engines of a Pod with one companion.
 engines(companion) := all if {
-	all := docker.engines with input as fixtures.engine(companion)
+	all := docker.engines with input as review.of(fixtures.engine(companion))
 }
 
-found(companion) := [engine.name | some engine in engines(companion)]
+found(companion) := [engine.container.name | some engine in engines(companion)]
 
 engine(companion) := engines(companion)[0]
 
@@ -33,34 +34,40 @@ test_engines_by_data if {
 }
 
 test_main_container_is_none if {
-	count(docker.engines) == 0 with input as fixtures.engine({"name": "kandev-agent"})
+	count(docker.engines) == 0 with input as review.of(fixtures.engine({"name": "kandev-agent"}))
 }
 
 test_rootless_is_no_root_engine if {
-	count(docker.root_engines) == 0 with input as fixtures.engine({"image": "docker:27-dind-rootless"})
-	count(docker.root_engines) == 1 with input as fixtures.engine({})
-	count(docker.root_engines) == 1 with input as fixtures.template({"containers": [{"command": ["dockerd"], "securityContext": {"privileged": true}}]})
+	count(docker.root_engines) == 0 with input as review.of(fixtures.engine({"image": "docker:27-dind-rootless"}))
+	count(docker.root_engines) == 1 with input as review.of(fixtures.engine({}))
+	count(docker.root_engines) == 1 with input as review.of(fixtures.template({"containers": [{"command": ["dockerd"], "securityContext": {"privileged": true}}]}))
 }
 
 test_line if {
-	engine({}).line == " dockerd-entrypoint.sh  ;"
-	engine({"args": ["dockerd", "-G", "$(GID)"], "env": [{"name": "GID", "value": "123"}]}).line == " dockerd-entrypoint.sh dockerd --group 123 ;"
-	engine({"command": ["sh", "-c", "dockerd\nsleep 9"]}).line == " sh -c dockerd sleep 9  ;"
+	engine({}).line == "dockerd-entrypoint.sh "
+	engine({"args": ["dockerd", "-G", "$(GID)"], "env": [{"name": "GID", "value": "123"}]}).line == "dockerd-entrypoint.sh dockerd -G 123"
+	engine({"command": ["sh", "-c", "dockerd\nsleep 9"]}).line == "sh -c dockerd\nsleep 9"
+	engine({"command": [], "args": ["-H"]}).line == "dockerd-entrypoint.sh -H"
 }
 
-test_hosts if {
-	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'"]})
-	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://"]
+test_flags if {
+	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
+	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://", "d"]
+
+	other := engine({"args": ["dockerd\n--group", "5\n-g /data"]})
+	docker.values(other, {"-G", "--group"}) == ["5"]
+	docker.values(other, {"-g", "--data-root"}) == ["/data"]
+	docker.values(other, {"-H"}) == []
 }
 
 test_mounts_of if {
 	companion := engine({"volumeMounts": [{"name": "run", "mountPath": "/var/run/"}, {"name": "data", "mountPath": "/data/docker"}]})
-	docker.mounts_of(companion, "/var/run/docker.sock") == [{"path": "template.spec.containers[1].volumeMounts[0]", "name": "run"}]
-	docker.mounts_of(companion, "/data/") == []
+	docker.mounts_of(companion.container, "/var/run/docker.sock") == [{"path": "template.spec.containers[1].volumeMounts[0]", "name": "run"}]
+	docker.mounts_of(companion.container, "/data/") == []
 }
 
 test_place_of if {
 	companion := engine({"command": ["tini", "--", "dockerd"], "args": ["-H", "tcp://b"]})
-	docker.place_of(companion, "tcp://b") == "template.spec.containers[1].args[1]"
-	docker.place_of(companion, "dockerd-entrypoint.sh") == "template.spec.containers[1].image"
+	docker.place_of(companion.container, "tcp://b") == "template.spec.containers[1].args[1]"
+	docker.place_of(companion.container, "dockerd-entrypoint.sh") == "template.spec.containers[1].image"
 }

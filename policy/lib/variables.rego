@@ -8,7 +8,9 @@ expand(text, container) := strings.replace_n(values(container), text)
 
 # What stands for each reference; the last of two equal names wins.
 values(container) := object.union({"$$": "$"}, object.union_n([{reference: variable.value} |
-	some variable in container.spec.env
+	is_array(container.env)
+	some variable in container.env
+	is_string(variable.name)
 	is_string(variable.value)
 	reference := sprintf("$(%s)", [variable.name])
 ]))

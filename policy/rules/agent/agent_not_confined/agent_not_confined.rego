@@ -44,30 +44,29 @@
 #               type: RuntimeDefault
 package kandev.rules.agent_not_confined
 
-import data.kandev.lib.pod
+import data.kandev.lib.users
 
 findings contains {
 	"rule": "agent-not-confined",
-	"path": pod.security_context_path(agent),
+	"path": agent.contextPath,
 	"container": agent.name,
-	"message": sprintf("container %q runs what nobody reviewed without %s", [agent.name, concat(", ", lacking)]),
+	"message": sprintf("container %q runs what nobody reviewed without %s", [agent.name, concat(", ", missing)]),
 	"remediation": "set each of these in the container's securityContext",
 } if {
-	count(lacking) > 0
-	agent := pod.agents[0]
-	not agent.spec.securityContext.privileged == true
+	agent := input.kandev.agents[0]
+	not agent.context.privileged == true
+	missing := lacking
+	count(missing) > 0
 }
 
-context := object.get(pod.agents[0].spec, "securityContext", {})
+lacking contains "runAsNonRoot: true" if not users.non_root(input.kandev.agents[0])
 
-lacking contains "runAsNonRoot: true" if not pod.non_root(pod.agents[0])
-
-lacking contains "allowPrivilegeEscalation: false" if not context.allowPrivilegeEscalation == false
+lacking contains "allowPrivilegeEscalation: false" if not input.kandev.agents[0].context.allowPrivilegeEscalation == false
 
 lacking contains "capabilities.drop: [ALL]" if not drops_all
 
 lacking contains "seccompProfile.type: RuntimeDefault" if not profiled
 
-drops_all if context.capabilities.drop[_] == "ALL"
+drops_all if "ALL" in input.kandev.agents[0].context.capabilities.drop
 
-profiled if pod.setting(pod.agents[0], "seccompProfile").type in {"RuntimeDefault", "Localhost"}
+profiled if input.kandev.agents[0].effective.seccompProfile.type in {"RuntimeDefault", "Localhost"}

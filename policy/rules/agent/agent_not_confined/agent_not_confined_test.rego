@@ -1,6 +1,7 @@
 package kandev.rules.agent_not_confined_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.agent_not_confined as rule
 
 confined := {
@@ -11,11 +12,11 @@ confined := {
 }
 
 messages(context) := {finding.message | some finding in found} if {
-	found := rule.findings with input as fixtures.secured(context)
+	found := rule.findings with input as review.of(fixtures.secured(context))
 }
 
 test_nothing_set if {
-	found := rule.findings with input as fixtures.companion({})
+	found := rule.findings with input as review.of(fixtures.companion({}))
 	{[finding.path, finding.container, finding.message] | some finding in found} == {[
 		"template.spec.containers[0]",
 		"kandev-agent",

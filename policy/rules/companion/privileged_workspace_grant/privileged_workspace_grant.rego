@@ -12,7 +12,7 @@
 # custom:
 #   group: companion
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   remedy: >-
 #     Grant the workspace with readOnly: true, or to a companion that is not privileged.
 #   false_positives: >-
@@ -51,15 +51,17 @@
 #             readOnly: true
 package kandev.rules.privileged_workspace_grant
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "privileged-workspace-grant",
-	"path": grant.path,
-	"container": grant.container.name,
-	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [grant.container.name]),
+	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
+	"container": companion.name,
+	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [companion.name]),
 	"remediation": "set readOnly: true, or suppress this with the reason why the companion must write",
 } if {
-	some grant in pod.writable_grants
-	grant.container.spec.securityContext.privileged == true
+	some place
+	input.kandev.companions[place].context.privileged == true
+	companion := input.kandev.companions[place]
+	some index
+	companion.spec.volumeMounts[index].name == "kandev-workspace"
+	not companion.spec.volumeMounts[index].readOnly == true
 }

@@ -9,7 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
-#   needs: [appArmorProfile, annotations]
+#   needs: [appArmorProfile, container.apparmor.security.beta.kubernetes.io/]
 #   pss:
 #     level: baseline
 #     check: appArmorProfile
@@ -41,30 +41,28 @@
 #               type: RuntimeDefault
 package kandev.rules.apparmor_unconfined
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "apparmor-unconfined",
 	"path": sprintf("%s.securityContext.appArmorProfile.type", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s uses AppArmor profile %v", [pod.subject(scope), object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s uses AppArmor profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set appArmorProfile.type to RuntimeDefault",
 } if {
 	some place
-	profile := pod.scopes[place].spec.securityContext.appArmorProfile
+	profile := input.kandev.scopes[place].context.appArmorProfile
 	profile != null
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := pod.scopes[place]
+	scope := input.kandev.scopes[place]
 }
 
 findings contains {
 	"rule": "apparmor-unconfined",
-	"path": sprintf("%s.annotations[%s]", [pod.metadata_path, key]),
+	"path": sprintf("%s.annotations[%s]", [input.kandev.metadataPath, key]),
 	"container": name,
 	"message": sprintf("container %q uses AppArmor profile %v by annotation", [name, profile]),
 	"remediation": "remove the annotation and set securityContext.appArmorProfile.type to RuntimeDefault",
 } if {
-	some key, profile in pod.annotations
+	some key, profile in input.kandev.annotations
 	startswith(key, prefix)
 	not profile in {"", "runtime/default", null}
 	not startswith(profile, "localhost/")

@@ -40,9 +40,6 @@
 #             procMount: Default
 package kandev.rules.proc_mount_not_default
 
-import data.kandev.lib.kubernetes
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "proc-mount-not-default",
 	"path": sprintf("%s.securityContext.procMount", [container.path]),
@@ -50,9 +47,9 @@ findings contains {
 	"message": sprintf("container %q has procMount %v, which the restricted standard does not allow", [container.name, type]),
 	"remediation": "remove procMount",
 } if {
-	kubernetes.minor >= 35
+	input.kandev.minor >= 35
 	some place
-	type := pod.containers[place].spec.securityContext.procMount
+	type := input.kandev.containers[place].context.procMount
 	not type in {"Default", null}
-	container := pod.containers[place]
+	container := input.kandev.containers[place]
 }

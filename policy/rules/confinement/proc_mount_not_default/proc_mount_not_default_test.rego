@@ -1,20 +1,21 @@
 package kandev.rules.proc_mount_not_default_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.proc_mount_not_default as rule
 
 test_every_list if {
-	found := rule.findings with input as fixtures.everywhere({"securityContext": {"procMount": "Unmasked"}})
+	found := rule.findings with input as review.of(fixtures.everywhere({"securityContext": {"procMount": "Unmasked"}}))
 	fixtures.paths(found) == fixtures.everywhere_paths("securityContext.procMount")
 }
 
 test_default_or_absent if {
-	count(rule.findings) == 0 with input as fixtures.secured({"procMount": "Default"})
-	count(rule.findings) == 0 with input as fixtures.secured({"procMount": null})
+	count(rule.findings) == 0 with input as review.of(fixtures.secured({"procMount": "Default"}))
+	count(rule.findings) == 0 with input as review.of(fixtures.secured({"procMount": null}))
 }
 
 test_also_in_a_user_namespace_from_1_35 if {
 	template := object.union({"template": {"spec": {"hostUsers": false}}}, fixtures.secured({"procMount": ""}))
-	count(rule.findings) == 1 with input as fixtures.on("1.35", template)
-	count(rule.findings) == 0 with input as fixtures.on("1.34", template)
+	count(rule.findings) == 1 with input as review.of(fixtures.on("1.35", template))
+	count(rule.findings) == 0 with input as review.of(fixtures.on("1.34", template))
 }

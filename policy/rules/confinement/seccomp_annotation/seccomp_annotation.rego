@@ -8,7 +8,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
-#   needs: [annotations]
+#   needs: [seccomp.security.alpha.kubernetes.io/, container.seccomp.security.alpha.kubernetes.io/]
 #   remedy: >-
 #     Remove the annotation and set securityContext.seccompProfile.
 #   false_positives: >-
@@ -37,15 +37,13 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.seccomp_annotation
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "seccomp-annotation",
-	"path": sprintf("%s.annotations[%s]", [pod.metadata_path, key]),
+	"path": sprintf("%s.annotations[%s]", [input.kandev.metadataPath, key]),
 	"container": "",
 	"message": sprintf("annotation %s has no effect", [key]),
 	"remediation": "remove the annotation and set securityContext.seccompProfile",
 } if {
-	some key, _ in pod.annotations
-	contains(key, "seccomp.security.alpha.kubernetes.io/")
+	some key, _ in input.kandev.annotations
+	startswith(trim_prefix(key, "container."), "seccomp.security.alpha.kubernetes.io/")
 }

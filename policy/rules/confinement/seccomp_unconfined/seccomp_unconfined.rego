@@ -41,18 +41,16 @@
 #               type: RuntimeDefault
 package kandev.rules.seccomp_unconfined
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "seccomp-unconfined",
 	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s uses seccomp profile %v", [pod.subject(scope), object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s uses seccomp profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
 	some place
-	profile := pod.scopes[place].spec.securityContext.seccompProfile
+	profile := input.kandev.scopes[place].context.seccompProfile
 	profile != null
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := pod.scopes[place]
+	scope := input.kandev.scopes[place]
 }

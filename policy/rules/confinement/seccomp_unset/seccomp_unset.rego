@@ -38,34 +38,31 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.seccomp_unset
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "seccomp-unset",
-	"path": pod.security_context_path(container),
+	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q has no seccomp profile, nor has the Pod", [container.name]),
 	"remediation": "set seccompProfile.type: RuntimeDefault in the Pod's securityContext",
 } if {
+	some container in input.kandev.unset.seccompProfile
 	not set_for_pod
-	some container in pod.containers
-	object.get(container.spec, ["securityContext", "seccompProfile"], null) == null
-	not pod.windows
+	input.kandev.windows == false
 }
 
 findings contains {
 	"rule": "seccomp-unset",
 	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [pod.subject(scope), object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
 	some place
-	profile := pod.scopes[place].spec.securityContext.seccompProfile
+	profile := input.kandev.scopes[place].context.seccompProfile
 	profile != null
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := pod.scopes[place]
-	not pod.windows
+	scope := input.kandev.scopes[place]
+	input.kandev.windows == false
 }
 
-set_for_pod if pod.spec.securityContext.seccompProfile.type in {"RuntimeDefault", "Localhost"}
+set_for_pod if input.kandev.scopes[0].context.seccompProfile.type in {"RuntimeDefault", "Localhost"}

@@ -41,20 +41,17 @@
 #               level: s0:c123,c456
 package kandev.rules.selinux_options
 
-import data.kandev.lib.kubernetes
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "selinux-options",
 	"path": sprintf("%s.securityContext.seLinuxOptions.%s", [scope.path, field]),
 	"container": scope.name,
-	"message": sprintf("%s sets SELinux %s %s", [pod.subject(scope), field, value]),
+	"message": sprintf("%s sets SELinux %s %s", [scope.subject, field, value]),
 	"remediation": sprintf("remove %s from seLinuxOptions", [field]),
 } if {
 	some place, field
-	value := pod.scopes[place].spec.securityContext.seLinuxOptions[field]
+	value := input.kandev.scopes[place].context.seLinuxOptions[field]
 	not allowed(field, value)
-	scope := pod.scopes[place]
+	scope := input.kandev.scopes[place]
 }
 
 allowed(_, value) if value in {"", null}
@@ -63,4 +60,4 @@ allowed("level", _)
 
 allowed("type", type) if type in {"container_t", "container_init_t", "container_kvm_t"}
 
-allowed("type", "container_engine_t") if kubernetes.minor >= 31
+allowed("type", "container_engine_t") if input.kandev.minor >= 31

@@ -40,18 +40,16 @@
 #             procMount: Unmasked
 package kandev.rules.unmasked_proc
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "unmasked-proc",
 	"path": sprintf("%s.securityContext.procMount", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s sees /proc with procMount %v instead of Default", [pod.subject(scope), type]),
+	"message": sprintf("%s sees /proc with procMount %v instead of Default", [scope.subject, type]),
 	"remediation": "remove procMount; nested containers also need hostUsers: false",
 } if {
+	input.kandev.contained == false
 	some place
-	type := pod.scopes[place].spec.securityContext.procMount
+	type := input.kandev.scopes[place].context.procMount
 	not type in {"Default", null}
-	not pod.contained
-	scope := pod.scopes[place]
+	scope := input.kandev.scopes[place]
 }

@@ -46,24 +46,22 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.unsafe_sysctl
 
-import data.kandev.lib.kubernetes
 import data.kandev.lib.parameters
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "unsafe-sysctl",
-	"path": sprintf("%s.securityContext.sysctls[%d].name", [pod.path, index]),
+	"path": sprintf("%s.securityContext.sysctls[%d].name", [input.kandev.path, index]),
 	"container": "",
 	"message": sprintf("the Pod sets sysctl %s, which is not in the safe set", [name]),
 	"remediation": "remove the sysctl, or have it allowed on the nodes and name it in the parameter allowed",
 } if {
-	some index, sysctl in pod.spec.securityContext.sysctls
+	some index, sysctl in input.kandev.scopes[0].context.sysctls
 	name := object.get(sysctl, "name", "")
 	not safe(name)
 	not name in parameters.strings("unsafe-sysctl", "allowed")
 }
 
-safe(name) if kubernetes.minor >= safe_since[name]
+safe(name) if input.kandev.minor >= safe_since[name]
 
 # The minor version from which the baseline standard allows each; 0 is always.
 safe_since := {

@@ -39,25 +39,23 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.kube_api_access_volume
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "kube-api-access-volume",
-	"path": sprintf("%s.volumes[%d].name", [pod.path, index]),
+	"path": sprintf("%s.volumes[%d].name", [input.kandev.path, index]),
 	"container": "",
 	"message": sprintf("the API server would mount volume %q into other containers as their token volume", [name]),
 	"remediation": "give the volume a name that does not start with kube-api-access-",
 } if {
 	some index
-	name := pod.spec.volumes[index].name
+	name := input.kandev.spec.volumes[index].name
 	startswith(name, "kube-api-access-")
-	not added_by_api_server(pod.spec.volumes[index])
+	not added_by_api_server(input.kandev.spec.volumes[index])
 }
 
 # What the ServiceAccount plugin itself puts into a Pod at create.
 added_by_api_server(volume) if {
-	pod.path == "spec"
-	pod.spec.automountServiceAccountToken == true
+	input.kandev.path == "spec"
+	input.kandev.spec.automountServiceAccountToken == true
 	some source in volume.projected.sources
 	source.serviceAccountToken
 }

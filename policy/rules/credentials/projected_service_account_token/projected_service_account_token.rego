@@ -45,17 +45,15 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.projected_service_account_token
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "projected-service-account-token",
-	"path": sprintf("%s.volumes[%d].projected.sources[%d].serviceAccountToken", [pod.path, index, position]),
+	"path": sprintf("%s.volumes[%d].projected.sources[%d].serviceAccountToken", [input.kandev.path, index, position]),
 	"container": "",
-	"message": sprintf("volume %q holds a service account token for %s", [pod.spec.volumes[index].name, audience(token)]),
+	"message": sprintf("volume %q holds a service account token for %s", [input.kandev.spec.volumes[index].name, audience(token)]),
 	"remediation": "remove the serviceAccountToken source, or keep it for one narrow audience and say why",
 } if {
 	some index, position
-	token := pod.spec.volumes[index].projected.sources[position].serviceAccountToken
+	token := input.kandev.spec.volumes[index].projected.sources[position].serviceAccountToken
 }
 
 audience(token) := sprintf("audience %q", [token.audience]) if {

@@ -9,7 +9,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
-#   needs: [automountServiceAccountToken]
+#   needs: [automountServiceAccountToken=true]
 #   remedy: >-
 #     Remove automountServiceAccountToken, or bind the service account to the few permissions that the session
 #     needs.
@@ -35,24 +35,21 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.service_account_token
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "service-account-token",
-	"path": sprintf("%s.automountServiceAccountToken", [pod.path]),
+	"path": sprintf("%s.automountServiceAccountToken", [input.kandev.path]),
 	"container": "",
 	"message": sprintf("the Pod mounts its service account's token into every container%s", [privileged]),
 	"remediation": "remove automountServiceAccountToken; Kandev then sets false",
 } if {
-	pod.spec.automountServiceAccountToken == true
+	input.kandev.spec.automountServiceAccountToken == true
 }
 
 # The companions that make a token worth more, for the end of the message.
 privileged := sprintf(", privileged %s too", [concat(" and ", names)]) if {
-	names := [sprintf("%q", [container.name]) |
-		some container in pod.containers
-		container.name != pod.main_container
-		container.spec.securityContext.privileged == true
+	names := [sprintf("%q", [companion.name]) |
+		some companion in input.kandev.companions
+		companion.context.privileged == true
 	]
 	count(names) > 0
 } else := ""

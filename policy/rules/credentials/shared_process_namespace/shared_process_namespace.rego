@@ -9,7 +9,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
-#   needs: [shareProcessNamespace]
+#   needs: [shareProcessNamespace=true]
 #   remedy: >-
 #     Remove shareProcessNamespace.
 #   false_positives: >-
@@ -34,14 +34,12 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.shared_process_namespace
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "shared-process-namespace",
-	"path": sprintf("%s.shareProcessNamespace", [pod.path]),
+	"path": sprintf("%s.shareProcessNamespace", [input.kandev.path]),
 	"container": "",
 	"message": "the Pod shares one process namespace: other containers can read the agent's credentials through /proc",
 	"remediation": "remove shareProcessNamespace",
 } if {
-	pod.spec.shareProcessNamespace == true
+	input.kandev.spec.shareProcessNamespace == true
 }

@@ -11,7 +11,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   remedy: >-
 #     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the
 #     Pod has a limit for ephemeral-storage, the sum of all such limits has to hold it.
@@ -60,27 +60,20 @@
 package kandev.rules.docker_data_volume
 
 import data.kandev.lib.docker
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "docker-data-volume",
-	"path": array.concat([mount.path | some mount in mounts], [engine.path])[0],
-	"container": engine.name,
-	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.name, root]),
+	"path": array.concat([mount.path | some mount in mounts], [engine.container.path])[0],
+	"container": engine.container.name,
+	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, root]),
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
 } if {
 	some engine in docker.root_engines
-	root := array.concat(docker.values(engine.line, " --data-root"), ["/var/lib/docker"])[0]
-	mounts := docker.mounts_of(engine, concat("", [root, "/"]))
-	not bounded(mounts)
+	root := array.concat(docker.values(engine, {"-g", "--data-root"}), ["/var/lib/docker"])[0]
+	mounts := docker.mounts_of(engine.container, concat("", [root, "/"]))
+	count({mount | some mount in mounts; bounded(input.kandev.volumes[mount.name])}) == 0
 }
 
-bounded(mounts) if {
-	mounts[_].name == pod.spec.volumes[index].name
-	pod.spec.volumes[index].emptyDir.sizeLimit
-}
+bounded(volume) if volume.emptyDir.sizeLimit
 
-bounded(mounts) if {
-	mounts[_].name == pod.spec.volumes[index].name
-	pod.spec.volumes[index].ephemeral
-}
+bounded(volume) if volume.ephemeral

@@ -1,6 +1,7 @@
 package kandev.rules.docker_data_volume_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.docker_data_volume as rule
 
 # A daemon with a volume mounted at a path, both from the fields of a volume called data.
@@ -16,7 +17,7 @@ engine(mount_path, volume) := fixtures.template({
 })
 
 paths(mount_path, volume) := fixtures.paths(found) if {
-	found := rule.findings with input as engine(mount_path, volume)
+	found := rule.findings with input as review.of(engine(mount_path, volume))
 }
 
 at_mount := {"template.spec.containers[1].volumeMounts[1]"}
@@ -31,7 +32,7 @@ test_lasting if {
 }
 
 test_no_volume if {
-	found := rule.findings with input as engine("/data", {"emptyDir": {"sizeLimit": "1Gi"}})
+	found := rule.findings with input as review.of(engine("/data", {"emptyDir": {"sizeLimit": "1Gi"}}))
 	{[finding.path, finding.message] | some finding in found} == {[
 		"template.spec.containers[1]",
 		`container "engine" keeps Docker's data at /var/lib/docker, where no emptyDir with a sizeLimit is mounted`,
@@ -44,13 +45,13 @@ test_bounded if {
 }
 
 test_rootless_keeps_it_elsewhere if {
-	count(rule.findings) == 0 with input as fixtures.engine({"image": "docker:dind-rootless"})
+	count(rule.findings) == 0 with input as review.of(fixtures.engine({"image": "docker:dind-rootless"}))
 }
 
 test_workspace if {
-	found := rule.findings with input as fixtures.engine({
+	found := rule.findings with input as review.of(fixtures.engine({
 		"args": ["dockerd", "--data-root=/workspace/.docker"],
 		"volumeMounts": [{"name": "kandev-workspace", "mountPath": "/workspace"}],
-	})
+	}))
 	fixtures.paths(found) == {"template.spec.containers[1].volumeMounts[0]"}
 }

@@ -10,7 +10,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   remedy: >-
 #     Move runAsNonRoot and runAsUser from the Pod to the agent, and give the engine runAsUser: 0.
 #   false_positives: >-
@@ -51,22 +51,22 @@
 package kandev.rules.docker_engine_user
 
 import data.kandev.lib.docker
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "docker-engine-user",
 	"path": sprintf("%s.securityContext.%s", [scope.path, name]),
 	"container": engine.name,
-	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, pod.subject(scope), name, value]),
+	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, scope.subject, name, value]),
 	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
 } if {
-	some engine in docker.root_engines
+	some root_engine in docker.root_engines
+	engine := root_engine.container
 	some name in ["runAsNonRoot", "runAsUser"]
-	value := pod.setting(engine, name)
-	not value in {0, false, null}
+	value := engine.effective[name]
+	not value in {0, false}
 	scope := setter(engine, name)
 }
 
 setter(engine, name) := engine if {
-	engine.spec.securityContext[name] != null
-} else := pod.scopes[0]
+	engine.context[name] != null
+} else := input.kandev.scopes[0]

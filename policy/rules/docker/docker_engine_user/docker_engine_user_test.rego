@@ -1,6 +1,7 @@
 package kandev.rules.docker_engine_user_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.docker_engine_user as rule
 
 # A Pod with a security context, and a daemon with one.
@@ -10,7 +11,7 @@ pair(of_pod, of_engine) := fixtures.template({"securityContext": of_pod, "contai
 ]})
 
 messages(of_pod, of_engine) := {[finding.path, finding.message] | some finding in found} if {
-	found := rule.findings with input as pair(of_pod, of_engine)
+	found := rule.findings with input as review.of(pair(of_pod, of_engine))
 }
 
 test_pod_wide if {

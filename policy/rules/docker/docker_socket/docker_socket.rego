@@ -12,7 +12,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   remedy: >-
 #     Share an emptyDir at /run/docker between daemon and agent, start the daemon with --group=GID and set the Pod's
 #     fsGroup to that GID.
@@ -73,17 +73,17 @@
 package kandev.rules.docker_socket
 
 import data.kandev.lib.docker
-import data.kandev.lib.pod
+import data.kandev.lib.users
 
 findings contains {
 	"rule": "docker-socket",
 	"path": mount.path,
-	"container": engine.name,
-	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [mount.name, engine.name]),
+	"container": engine.container.name,
+	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [mount.name, engine.container.name]),
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
 	some engine in docker.root_engines
-	some mount in socket_mounts(engine)
+	some mount in engine.sockets
 	not of_the_pod(mount.name)
 }
 
@@ -95,31 +95,25 @@ findings contains {
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
 	some engine in docker.root_engines
-	group := array.concat(docker.values(engine.line, " --group"), ["docker"])[0]
+	group := array.concat(docker.values(engine, {"-G", "--group"}), ["docker"])[0]
 	not of_every_container(group)
-	some mount in socket_mounts(engine)
-	some client in pod.containers
-	client.path != engine.path
-	client.spec.volumeMounts[index].name == mount.name
-	pod.non_root(client)
+	some mount in engine.sockets
+	some place, index
+	input.kandev.containers[place].spec.volumeMounts[index].name == mount.name
+	client := input.kandev.containers[place]
+	client.path != engine.container.path
+	users.non_root(client)
 	not primary(client, group)
 }
 
-# The mounts that hold the daemon's Unix socket: {path, name}.
-socket_mounts(engine) := docker.mounts_of(engine, trim_prefix(sockets[0], "unix://")) if {
-	told := [host | some host in engine.hosts; startswith(host, "unix://")]
-	sockets := array.concat(told, ["/var/run/docker.sock"])
-}
-
 # The rules about hostPath report a directory of the node.
-of_the_pod(name) if {
-	pod.spec.volumes[index].name == name
-	pod.spec.volumes[index][["emptyDir", "hostPath"][_]]
-}
+of_the_pod(name) if input.kandev.volumes[name].emptyDir
 
-primary(container, group) if format_int(pod.setting(container, "runAsGroup"), 10) == group
+of_the_pod(name) if input.kandev.volumes[name].hostPath
+
+primary(container, group) if format_int(container.effective.runAsGroup, 10) == group
 
 # A group that the Pod gives each of its containers, as --group would name it.
-of_every_container(group) if format_int(pod.spec.securityContext.fsGroup, 10) == group
+of_every_container(group) if format_int(input.kandev.scopes[0].context.fsGroup, 10) == group
 
-of_every_container(group) if format_int(pod.spec.securityContext.supplementalGroups[_], 10) == group
+of_every_container(group) if format_int(input.kandev.scopes[0].context.supplementalGroups[_], 10) == group

@@ -1,6 +1,7 @@
 package kandev.rules.docker_socket_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.docker_socket as rule
 
 # A daemon with extra args that shares volume run with the agent, which has a user; the Pod has the security context.
@@ -19,7 +20,7 @@ pair(args, volume, context) := fixtures.template({
 })
 
 messages(args, volume, context) := {[finding.path, finding.message] | some finding in found} if {
-	found := rule.findings with input as pair(args, volume, context)
+	found := rule.findings with input as review.of(pair(args, volume, context))
 }
 
 in_group := ["--group=1000"]
@@ -45,11 +46,11 @@ test_client_in_the_group if {
 }
 
 test_root_client_needs_no_group if {
-	count(rule.findings) == 0 with input as json.patch(pair([], {"emptyDir": {}}, {}), [{
+	count(rule.findings) == 0 with input as review.of(json.patch(pair([], {"emptyDir": {}}, {}), [{
 		"op": "replace",
 		"path": "template/spec/containers/0/securityContext/runAsUser",
 		"value": 0,
-	}])
+	}]))
 }
 
 test_volume_of_others if {
@@ -61,8 +62,8 @@ test_volume_of_others if {
 }
 
 test_socket_that_nobody_shares if {
-	count(rule.findings) == 0 with input as object.union(
+	count(rule.findings) == 0 with input as review.of(object.union(
 		fixtures.template({"volumes": [{"name": "run", "emptyDir": {}}]}),
 		fixtures.engine({"volumeMounts": [{"name": "run", "mountPath": "/run"}]}),
-	)
+	))
 }

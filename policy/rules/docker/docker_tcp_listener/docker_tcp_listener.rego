@@ -15,7 +15,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   remedy: >-
 #     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
 #     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
@@ -51,51 +51,50 @@
 package kandev.rules.docker_tcp_listener
 
 import data.kandev.lib.docker
-import data.kandev.lib.pod
 
 # The script adds --host=tcp://0.0.0.0:2375 or 2376 when nothing or a flag follows it.
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": docker.place_of(engine, "dockerd-entrypoint.sh"),
-	"container": engine.name,
-	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.name, port(engine)]),
+	"path": docker.place_of(engine.container, "dockerd-entrypoint.sh"),
+	"container": engine.container.name,
+	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.container.name, port(engine)]),
 	"remediation": "make dockerd the first of args, with --host=unix:///run/docker/docker.sock",
 } if {
 	some engine in docker.engines
-	some index, part in split(engine.line, "dockerd-entrypoint.sh")
-	index > 0
-	substring(trim_left(part, " "), 0, 1) in {"-", ";", "&", "|", ">"}
+	regex.match(`dockerd-entrypoint\.sh\s*([-;&|>]|$)`, engine.line)
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": docker.place_of(engine, host),
-	"container": engine.name,
-	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.name, host]),
+	"path": docker.place_of(engine.container, host),
+	"container": engine.container.name,
+	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.container.name, host]),
 	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
 } if {
 	some engine in docker.engines
 	some host in engine.hosts
+	not startswith(host, "unix://")
 	tcp(host)
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": sprintf("%s.env[%d].value", [pod.containers[place].path, index]),
-	"container": pod.containers[place].name,
-	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [pod.containers[place].name, variable.value]),
+	"path": sprintf("%s.env[%d].value", [container.path, index]),
+	"container": container.name,
+	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [container.name, variable.value]),
 	"remediation": "let the daemon listen on a Unix socket in a shared emptyDir, and name that",
 } if {
 	some place, index
-	pod.containers[place].spec.env[index].name == "DOCKER_HOST"
-	variable := pod.containers[place].spec.env[index]
+	input.kandev.containers[place].spec.env[index].name == "DOCKER_HOST"
+	variable := input.kandev.containers[place].spec.env[index]
 	startswith(variable.value, "tcp://")
 	count(docker.engines) > 0
+	container := input.kandev.containers[place]
 }
 
 port(engine) := "2375, without authentication" if {
 	some empty in [{"value": ""}, {}]
-	object.union({"name": "DOCKER_TLS_CERTDIR"}, empty) in engine.spec.env
+	object.union({"name": "DOCKER_TLS_CERTDIR"}, empty) in engine.container.spec.env
 } else := "2376"
 
 tcp(host) if startswith(host, "tcp://")

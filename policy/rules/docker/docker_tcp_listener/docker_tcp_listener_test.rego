@@ -1,10 +1,11 @@
 package kandev.rules.docker_tcp_listener_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.docker_tcp_listener as rule
 
 of(companion) := found if {
-	found := rule.findings with input as fixtures.engine(companion)
+	found := rule.findings with input as review.of(fixtures.engine(companion))
 }
 
 test_the_entrypoint_s_default if {
@@ -36,10 +37,10 @@ test_dockerd_alone if {
 
 # The agent with a variable, beside a daemon or another companion.
 client(name, value, companion) := {finding.path | some finding in found} if {
-	found := rule.findings with input as fixtures.template({"containers": [
+	found := rule.findings with input as review.of(fixtures.template({"containers": [
 		{"name": "kandev-agent", "env": [{"name": "A", "value": "tcp://a"}, {"name": name, "value": value}]},
 		companion,
-	]})
+	]}))
 }
 
 test_client if {

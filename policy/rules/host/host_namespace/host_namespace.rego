@@ -11,7 +11,7 @@
 # custom:
 #   group: host
 #   severity: warning
-#   needs: [hostNetwork, hostPID, hostIPC]
+#   needs: [hostNetwork=true, hostPID=true, hostIPC=true]
 #   pss:
 #     level: baseline
 #     check: hostNamespaces
@@ -39,18 +39,15 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.host_namespace
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "host-namespace",
-	"path": sprintf("%s.%s", [pod.path, field]),
+	"path": sprintf("%s.%s", [input.kandev.path, field]),
 	"container": "",
 	"message": sprintf("the Pod sets %s: %s", [field, effect]),
 	"remediation": sprintf("remove %s", [field]),
 } if {
-	some field
-	pod.spec[field] == true
-	effect := effects[field]
+	some field, effect in effects
+	input.kandev.spec[field] == true
 }
 
 effects := {

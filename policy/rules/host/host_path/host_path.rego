@@ -49,18 +49,17 @@ package kandev.rules.host_path
 import data.kandev.lib.hostpaths
 import data.kandev.lib.parameters
 import data.kandev.lib.paths
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "host-path",
-	"path": sprintf("%s.volumes[%d].hostPath", [pod.path, index]),
+	"path": sprintf("%s.volumes[%d].hostPath", [input.kandev.path, index]),
 	"container": "",
 	"message": sprintf("volume %q is %s of the node", [object.get(volume, "name", ""), object.get(volume.hostPath, "path", "a path")]),
 	"remediation": "use an emptyDir or a claim",
 } if {
 	some index
-	pod.spec.volumes[index].hostPath != null
-	volume := pod.spec.volumes[index]
+	input.kandev.spec.volumes[index].hostPath != null
+	volume := input.kandev.spec.volumes[index]
 	not sensitive(volume.hostPath)
 	not allowed(volume.hostPath)
 }

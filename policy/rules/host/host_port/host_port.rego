@@ -39,8 +39,6 @@
 #           - containerPort: 3000
 package kandev.rules.host_port
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "host-port",
 	"path": sprintf("%s.ports[%d].hostPort", [container.path, index]),
@@ -49,7 +47,7 @@ findings contains {
 	"remediation": "remove hostPort",
 } if {
 	some place, index
-	port := pod.containers[place].spec.ports[index].hostPort
+	port := input.kandev.containers[place].spec.ports[index].hostPort
 	not port in {0, null}
-	container := pod.containers[place]
+	container := input.kandev.containers[place]
 }

@@ -9,7 +9,7 @@
 # custom:
 #   group: host
 #   severity: info
-#   needs: [privileged, capabilities]
+#   needs: [privileged=true, add]
 #   remedy: >-
 #     Set hostUsers: false in the Pod's spec where nodes and volumes support user namespaces.
 #   false_positives: >-
@@ -38,32 +38,29 @@
 package kandev.rules.host_user_namespace
 
 import data.kandev.lib.capabilities
-import data.kandev.lib.pod
 
-findings contains {
+findings contains finding(input.kandev.scopes[place]) if {
+	some place
+	input.kandev.scopes[place].context.privileged == true
+	not input.kandev.spec.hostUsers == false
+}
+
+findings contains finding(input.kandev.scopes[place]) if {
+	some place
+	name := input.kandev.scopes[place].context.capabilities.add[_]
+	not name in capabilities.baseline
+	not input.kandev.spec.hostUsers == false
+}
+
+# What has power over the node unless a user namespace takes it from it.
+finding(scope) := {
 	"rule": "host-user-namespace",
 	"path": path,
 	"container": scope.name,
-	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [pod.subject(scope)]),
+	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [scope.subject]),
 	"remediation": "set hostUsers: false in the Pod's spec",
-} if {
-	some place in powerful
-	scope := pod.scopes[place]
-	not pod.user_namespaced
 }
 
-path := sprintf("%s.hostUsers", [pod.path]) if {
-	pod.spec.hostUsers == true
-} else := pod.path
-
-# Where there is power over the node unless a user namespace takes it from them.
-powerful contains place if {
-	some place
-	pod.scopes[place].spec.securityContext.privileged == true
-}
-
-powerful contains place if {
-	some place
-	name := pod.scopes[place].spec.securityContext.capabilities.add[_]
-	not name in capabilities.baseline
-}
+path := sprintf("%s.hostUsers", [input.kandev.path]) if {
+	input.kandev.spec.hostUsers == true
+} else := input.kandev.path

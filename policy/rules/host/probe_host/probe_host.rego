@@ -48,9 +48,6 @@
 #               port: 6379
 package kandev.rules.probe_host
 
-import data.kandev.lib.kubernetes
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "probe-host",
 	"path": sprintf("%s.%s.%s.host", [container.path, concat(".", handler), action]),
@@ -58,8 +55,8 @@ findings contains {
 	"message": sprintf("for the %s of container %q the node connects to %s", [handler[count(handler) - 1], container.name, host]),
 	"remediation": "remove host, so that the kubelet connects to the Pod",
 } if {
-	kubernetes.minor >= 34
-	some container in pod.containers
+	input.kandev.minor >= 34
+	some container in input.kandev.containers
 	some handler in handlers
 	some action in ["httpGet", "tcpSocket"]
 	host := object.get(container.spec, array.concat(handler, [action, "host"]), "")

@@ -45,16 +45,15 @@
 package kandev.rules.sensitive_host_path
 
 import data.kandev.lib.hostpaths
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "sensitive-host-path",
-	"path": sprintf("%s.volumes[%d].hostPath.path", [pod.path, index]),
+	"path": sprintf("%s.volumes[%d].hostPath.path", [input.kandev.path, index]),
 	"container": "",
 	"message": sprintf("volume %q is %s of the node: %s", [object.get(volume, "name", ""), volume.hostPath.path, danger]),
 	"remediation": "remove the volume and its mounts; a session needs nothing of its node",
 } if {
 	some index
-	danger := hostpaths.danger(pod.spec.volumes[index].hostPath.path)
-	volume := pod.spec.volumes[index]
+	danger := hostpaths.danger(input.kandev.spec.volumes[index].hostPath.path)
+	volume := input.kandev.spec.volumes[index]
 }

@@ -38,16 +38,14 @@
 #           securityContext: {}
 package kandev.rules.windows_host_process
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "windows-host-process",
 	"path": sprintf("%s.securityContext.windowsOptions.hostProcess", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s asks to run as a process of a Windows node", [pod.subject(scope)]),
+	"message": sprintf("%s asks to run as a process of a Windows node", [scope.subject]),
 	"remediation": "remove windowsOptions",
 } if {
 	some place
-	pod.scopes[place].spec.securityContext.windowsOptions.hostProcess == true
-	scope := pod.scopes[place]
+	input.kandev.scopes[place].context.windowsOptions.hostProcess == true
+	scope := input.kandev.scopes[place]
 }

@@ -67,27 +67,25 @@
 #             readOnly: true
 package kandev.rules.restricted_volume
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "restricted-volume",
-	"path": sprintf("%s.volumes[%d].%s", [pod.path, index, type]),
+	"path": sprintf("%s.volumes[%d].%s", [input.kandev.path, index, type]),
 	"container": "",
 	"message": sprintf("volume %q is of type %s, which the restricted standard does not allow", [name, type]),
 	"remediation": "use a persistentVolumeClaim, or an emptyDir where nothing is to be kept",
 } if {
 	some index, type
-	pod.spec.volumes[index][type] != null
+	input.kandev.spec.volumes[index][type] != null
 	not type in allowed_types
 	type != "name"
 	not index in allowed
-	name := object.get(pod.spec.volumes[index], "name", "")
+	name := object.get(input.kandev.spec.volumes[index], "name", "")
 }
 
 # The positions of volumes that have a type which the standard allows; one is enough.
 allowed contains index if {
 	some index, type
-	pod.spec.volumes[index][type] != null
+	input.kandev.spec.volumes[index][type] != null
 	type in allowed_types
 }
 

@@ -51,7 +51,6 @@
 #           emptyDir: {}
 package kandev.rules.sub_path_expansion
 
-import data.kandev.lib.pod
 import data.kandev.lib.variables
 
 findings contains {
@@ -62,9 +61,9 @@ findings contains {
 	"remediation": "give the variable a relative value without \"..\", or write the path in subPath",
 } if {
 	some place, index
-	expression := pod.containers[place].spec.volumeMounts[index].subPathExpr
-	container := pod.containers[place]
-	expanded := variables.expand(expression, container)
+	expression := input.kandev.containers[place].spec.volumeMounts[index].subPathExpr
+	container := input.kandev.containers[place]
+	expanded := variables.expand(expression, container.spec)
 	refused(expanded)
 }
 

@@ -13,7 +13,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [capabilities]
+#   needs: [add]
 #   pss:
 #     level: baseline
 #     check: capabilities_baseline
@@ -51,20 +51,19 @@ package kandev.rules.added_capability
 
 import data.kandev.lib.capabilities
 import data.kandev.lib.parameters
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "added-capability",
 	"path": sprintf("%s.securityContext.capabilities.add[%d]", [scope.path, index]),
 	"container": scope.name,
-	"message": sprintf("%s adds capability %s, %s", [pod.subject(scope), name, reason(name)]),
+	"message": sprintf("%s adds capability %s, %s", [scope.subject, name, reason(name)]),
 	"remediation": remediation(name),
 } if {
 	some place, index
-	name := pod.scopes[place].spec.securityContext.capabilities.add[index]
+	name := input.kandev.scopes[place].context.capabilities.add[index]
 	not name in capabilities.baseline
 	not capabilities.canonical(name) in allowed
-	scope := pod.scopes[place]
+	scope := input.kandev.scopes[place]
 }
 
 allowed := {capabilities.canonical(name) | some name in parameters.strings("added-capability", "allowed")}

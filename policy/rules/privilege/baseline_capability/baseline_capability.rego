@@ -8,7 +8,7 @@
 # custom:
 #   group: privilege
 #   severity: info
-#   needs: [capabilities]
+#   needs: [add]
 #   pss:
 #     level: restricted
 #     check: capabilities_restricted
@@ -43,19 +43,18 @@
 package kandev.rules.baseline_capability
 
 import data.kandev.lib.capabilities
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "baseline-capability",
 	"path": sprintf("%s.securityContext.capabilities.add[%d]", [scope.path, index]),
 	"container": scope.name,
-	"message": sprintf("%s adds capability %s, which the restricted standard forbids", [pod.subject(scope), name]),
+	"message": sprintf("%s adds capability %s, which the restricted standard forbids", [scope.subject, name]),
 	"remediation": sprintf("remove %s from capabilities.add unless the program fails without it", [name]),
 } if {
 	some place, index
-	name := pod.scopes[place].spec.securityContext.capabilities.add[index]
+	name := input.kandev.scopes[place].context.capabilities.add[index]
 	name in capabilities.baseline
 	name != "NET_BIND_SERVICE"
-	scope := pod.scopes[place]
-	not pod.windows
+	scope := input.kandev.scopes[place]
+	input.kandev.windows == false
 }

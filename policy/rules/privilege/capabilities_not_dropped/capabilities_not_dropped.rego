@@ -43,18 +43,16 @@
 package kandev.rules.capabilities_not_dropped
 
 import data.kandev.lib.capabilities
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "capabilities-not-dropped",
-	"path": pod.security_context_path(container),
+	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q does not drop ALL capabilities", [container.name]),
 	"remediation": remediation(container),
 } if {
-	some place, container in pod.containers
-	not place in dropping
-	not pod.windows
+	input.kandev.windows == false
+	some container in input.kandev.unset.dropAll
 }
 
 # What the baseline standard lets it add is baseline-capability's.
@@ -66,20 +64,14 @@ findings contains {
 	"remediation": sprintf("remove %s from capabilities.add", [name]),
 } if {
 	some place, index
-	name := pod.containers[place].spec.securityContext.capabilities.add[index]
+	name := input.kandev.containers[place].context.capabilities.add[index]
 	not name in capabilities.baseline
-	place in dropping
-	container := pod.containers[place]
-	not pod.windows
+	container := input.kandev.containers[place]
+	"ALL" in container.context.capabilities.drop
+	input.kandev.windows == false
 }
 
 # Dropping changes nothing where privileged gives everything.
 remediation(container) := "remove privileged, then add capabilities.drop: [ALL]" if {
-	container.spec.securityContext.privileged == true
+	container.context.privileged == true
 } else := "add capabilities.drop: [ALL] to the container's securityContext"
-
-# The containers that drop ALL, which the standard takes in upper case alone.
-dropping contains place if {
-	some place
-	pod.containers[place].spec.securityContext.capabilities.drop[_] == "ALL"
-}

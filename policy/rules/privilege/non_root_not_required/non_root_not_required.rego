@@ -38,43 +38,33 @@
 #             runAsNonRoot: true
 package kandev.rules.non_root_not_required
 
-import data.kandev.lib.pod
-
 # At most one finding a container: where the Pod says true, only those that say false themselves.
 findings contains {
 	"rule": "non-root-not-required",
-	"path": pod.security_context_path(container),
+	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q does not set runAsNonRoot to true", [container.name]),
 	"remediation": remediation(container),
 } if {
-	not pod.spec.securityContext.runAsNonRoot == true
-	some container in pod.containers
-	not container.spec.securityContext.runAsNonRoot == true
-	not container.spec.securityContext.runAsNonRoot == false
-	not pod.contained
+	input.kandev.contained == false
+	not input.kandev.scopes[0].context.runAsNonRoot == true
+	some container in input.kandev.unset.runAsNonRoot
 }
 
 findings contains {
 	"rule": "non-root-not-required",
 	"path": sprintf("%s.securityContext.runAsNonRoot", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s sets runAsNonRoot to false", [pod.subject(scope)]),
+	"message": sprintf("%s sets runAsNonRoot to false", [scope.subject]),
 	"remediation": "set runAsNonRoot: true, or remove it where root is needed and suppress this with the reason",
 } if {
+	input.kandev.contained == false
 	some place
-	pod.scopes[place].spec.securityContext.runAsNonRoot == false
-	scope := pod.scopes[place]
-	not pod.contained
+	input.kandev.scopes[place].context.runAsNonRoot == false
+	scope := input.kandev.scopes[place]
 }
 
 # The kubelet refuses to start user 0 beside it.
 remediation(container) := "set runAsUser to a user ID other than 0, and runAsNonRoot: true" if {
-	user(container) == 0
+	container.effective.runAsUser == 0
 } else := "add runAsNonRoot: true to the container's securityContext"
-
-user(container) := container.spec.securityContext.runAsUser
-
-user(container) := pod.spec.securityContext.runAsUser if {
-	not container.spec.securityContext.runAsUser
-}

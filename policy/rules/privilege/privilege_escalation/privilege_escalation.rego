@@ -9,7 +9,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [allowPrivilegeEscalation]
+#   needs: [allowPrivilegeEscalation=true]
 #   pss:
 #     level: restricted
 #     check: allowPrivilegeEscalation
@@ -40,17 +40,15 @@
 #             allowPrivilegeEscalation: false
 package kandev.rules.privilege_escalation
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "privilege-escalation",
 	"path": sprintf("%s.securityContext.allowPrivilegeEscalation", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s lets its programs gain more privileges than they start with", [pod.subject(scope)]),
+	"message": sprintf("%s lets its programs gain more privileges than they start with", [scope.subject]),
 	"remediation": "set allowPrivilegeEscalation: false",
 } if {
+	input.kandev.windows == false
 	some place
-	pod.scopes[place].spec.securityContext.allowPrivilegeEscalation == true
-	scope := pod.scopes[place]
-	not pod.windows
+	input.kandev.scopes[place].context.allowPrivilegeEscalation == true
+	scope := input.kandev.scopes[place]
 }

@@ -36,22 +36,18 @@
 #             allowPrivilegeEscalation: false
 package kandev.rules.privilege_escalation_unset
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "privilege-escalation-unset",
-	"path": pod.security_context_path(container),
+	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q does not set allowPrivilegeEscalation to false", [container.name]),
 	"remediation": remediation(container),
 } if {
-	some container in pod.containers
-	not container.spec.securityContext.allowPrivilegeEscalation == false
-	not container.spec.securityContext.allowPrivilegeEscalation == true
-	not pod.windows
+	input.kandev.windows == false
+	some container in input.kandev.unset.allowPrivilegeEscalation
 }
 
 # The API server refuses the setting beside what it would contradict.
 remediation(container) := "remove privileged, then add allowPrivilegeEscalation: false" if {
-	container.spec.securityContext.privileged == true
+	container.context.privileged == true
 } else := "add allowPrivilegeEscalation: false to the container's securityContext"

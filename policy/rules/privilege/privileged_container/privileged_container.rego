@@ -10,7 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [privileged]
+#   needs: [privileged=true]
 #   pss:
 #     level: baseline
 #     check: privileged
@@ -41,20 +41,18 @@
 #             privileged: false
 package kandev.rules.privileged_container
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "privileged-container",
 	"path": sprintf("%s.securityContext.privileged", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s runs privileged, with every capability and device of the node", [pod.subject(scope)]),
+	"message": sprintf("%s runs privileged, with every capability and device of the node", [scope.subject]),
 	"remediation": remediation(scope.name),
 } if {
 	some place
-	pod.scopes[place].spec.securityContext.privileged == true
-	scope := pod.scopes[place]
+	input.kandev.scopes[place].context.privileged == true
+	scope := input.kandev.scopes[place]
 }
 
 remediation(name) := "remove privileged from the agent; put the engine that needs it into a companion" if {
-	name == pod.main_container
+	name == input.kandev.mainContainer
 } else := "remove privileged, or suppress this with the reason why the companion needs it"

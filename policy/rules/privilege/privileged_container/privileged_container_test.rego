@@ -1,25 +1,26 @@
 package kandev.rules.privileged_container_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.privileged_container as rule
 
 test_every_list if {
-	found := rule.findings with input as fixtures.everywhere({"securityContext": {"privileged": true}})
+	found := rule.findings with input as review.of(fixtures.everywhere({"securityContext": {"privileged": true}}))
 	fixtures.paths(found) == fixtures.everywhere_paths("securityContext.privileged")
 }
 
 test_pod if {
-	found := rule.findings with input as {"spec": {"containers": [{"name": "dind", "securityContext": {"privileged": true}}]}}
+	found := rule.findings with input as review.of({"spec": {"containers": [{"name": "dind", "securityContext": {"privileged": true}}]}})
 	fixtures.paths(found) == {"spec.containers[0].securityContext.privileged"}
 }
 
 test_agent_gets_its_own_remedy if {
-	agent := rule.findings with input as fixtures.secured({"privileged": true})
-	other := rule.findings with input as fixtures.secured({"privileged": true}) with input.kandev.mainContainer as "agent"
+	agent := rule.findings with input as review.of(fixtures.secured({"privileged": true}))
+	other := rule.findings with input as review.of(fixtures.secured({"privileged": true})) with input.kandev.mainContainer as "agent"
 	{finding.remediation | some finding in agent} != {finding.remediation | some finding in other}
 }
 
 test_false_or_absent if {
-	count(rule.findings) == 0 with input as fixtures.secured({"privileged": false})
-	count(rule.findings) == 0 with input as fixtures.template({})
+	count(rule.findings) == 0 with input as review.of(fixtures.secured({"privileged": false}))
+	count(rule.findings) == 0 with input as review.of(fixtures.template({}))
 }

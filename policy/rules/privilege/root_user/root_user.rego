@@ -40,17 +40,15 @@
 #             runAsUser: 1000
 package kandev.rules.root_user
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "root-user",
 	"path": sprintf("%s.securityContext.runAsUser", [scope.path]),
 	"container": scope.name,
-	"message": sprintf("%s runs as user 0, root", [pod.subject(scope)]),
+	"message": sprintf("%s runs as user 0, root", [scope.subject]),
 	"remediation": "set runAsUser to a user ID other than 0",
 } if {
+	input.kandev.contained == false
 	some place
-	pod.scopes[place].spec.securityContext.runAsUser == 0
-	scope := pod.scopes[place]
-	not pod.contained
+	input.kandev.scopes[place].context.runAsUser == 0
+	scope := input.kandev.scopes[place]
 }

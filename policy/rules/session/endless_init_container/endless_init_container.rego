@@ -42,17 +42,15 @@
 #           image: registry.example/agent:1.4
 package kandev.rules.endless_init_container
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "endless-init-container",
-	"path": sprintf("%s.initContainers[%d]", [pod.path, index]),
+	"path": sprintf("%s.initContainers[%d]", [input.kandev.path, index]),
 	"container": object.get(container, "name", ""),
 	"message": sprintf("init container %q never ends, so the agent never starts", [object.get(container, "name", "")]),
 	"remediation": "let its command end, or set restartPolicy: Always to make it a native sidecar",
 } if {
 	some index
-	container := pod.spec.initContainers[index]
+	container := input.kandev.spec.initContainers[index]
 	not container.restartPolicy == "Always"
 	endless(concat(" ", array.concat(object.get(container, "command", []), object.get(container, "args", []))))
 }

@@ -1,10 +1,11 @@
 package kandev.rules.endless_init_container_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.endless_init_container as rule
 
 paths(container) := fixtures.paths(found) if {
-	found := rule.findings with input as fixtures.template({"initContainers": [{"name": "first", "image": "x"}, container]})
+	found := rule.findings with input as review.of(fixtures.template({"initContainers": [{"name": "first", "image": "x"}, container]}))
 }
 
 test_endless if {

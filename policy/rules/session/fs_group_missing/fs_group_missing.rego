@@ -55,32 +55,33 @@
 #             mountPath: /workspace
 package kandev.rules.fs_group_missing
 
-import data.kandev.lib.pod
+import data.kandev.lib.users
 
 findings contains {
 	"rule": "fs-group-missing",
-	"path": pod.path,
+	"path": input.kandev.path,
 	"container": agent.name,
 	"message": sprintf("container %q is not root, and without fsGroup cannot write to a new workspace claim", [agent.name]),
 	"remediation": "set fsGroup in the Pod's securityContext",
 } if {
-	not pod.spec.securityContext.fsGroup
 	input.kandev.workspaceMode == "managed_pvc"
-	some agent in pod.agents
-	pod.non_root(agent)
+	not input.kandev.scopes[0].context.fsGroup
+	some agent in input.kandev.agents
+	users.non_root(agent)
 }
 
 findings contains {
 	"rule": "fs-group-missing",
-	"path": grant.path,
-	"container": grant.container.name,
-	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [grant.container.name, user, agent_user]),
+	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
+	"container": companion.name,
+	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [companion.name, user, agent_user]),
 	"remediation": "set fsGroup in the Pod's securityContext, or give both one runAsUser",
 } if {
-	not pod.spec.securityContext.fsGroup
-	some grant in pod.writable_grants
-	some agent in pod.agents
-	agent_user := pod.setting(agent, "runAsUser")
-	user := pod.setting(grant.container, "runAsUser")
+	not input.kandev.scopes[0].context.fsGroup
+	some companion in input.kandev.companions
+	companion.spec.volumeMounts[index].name == "kandev-workspace"
+	not companion.spec.volumeMounts[index].readOnly == true
+	user := companion.effective.runAsUser
+	agent_user := input.kandev.agents[_].effective.runAsUser
 	user != agent_user
 }

@@ -33,8 +33,6 @@
 #           image: registry.example/agent:1.4@sha256:8f1a4c3cbb1f4f0b1f2a7c7c4c5b7b1c8d0e4a5f6b7c8d9e0f1a2b3c4d5e6f70
 package kandev.rules.image_not_pinned
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "image-not-pinned",
 	"severity": severity(container),
@@ -44,12 +42,12 @@ findings contains {
 	"remediation": "add the image's digest: NAME:TAG@sha256:DIGEST",
 } if {
 	some place
-	image := pod.containers[place].spec.image
+	image := input.kandev.containers[place].spec.image
 	not contains(image, "@")
 	image != ""
-	container := pod.containers[place]
+	container := input.kandev.containers[place]
 }
 
 severity(container) := "warning" if {
-	container.spec.securityContext.privileged == true
+	container.context.privileged == true
 } else := "info"

@@ -1,14 +1,15 @@
 package kandev.rules.image_not_pinned_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.image_not_pinned as rule
 
 messages(image) := {finding.message | some finding in found} if {
-	found := rule.findings with input as fixtures.template({"containers": [{"name": "a", "image": image}]})
+	found := rule.findings with input as review.of(fixtures.template({"containers": [{"name": "a", "image": image}]}))
 }
 
 test_every_list if {
-	found := rule.findings with input as fixtures.everywhere({"image": "x:1"})
+	found := rule.findings with input as review.of(fixtures.everywhere({"image": "x:1"}))
 	fixtures.paths(found) == fixtures.everywhere_paths("image")
 	{finding.severity | some finding in found} == {"info"}
 }
@@ -25,6 +26,6 @@ test_digest if {
 }
 
 test_privileged_is_a_warning if {
-	found := rule.findings with input as fixtures.companion({"image": "x:1", "securityContext": {"privileged": true}})
+	found := rule.findings with input as review.of(fixtures.companion({"image": "x:1", "securityContext": {"privileged": true}}))
 	{finding.severity | some finding in found} == {"warning"}
 }

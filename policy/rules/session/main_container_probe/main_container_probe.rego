@@ -43,8 +43,6 @@
 #               port: 6379
 package kandev.rules.main_container_probe
 
-import data.kandev.lib.pod
-
 findings contains {
 	"rule": "main-container-probe",
 	"path": sprintf("%s.%s", [container.path, probe]),
@@ -52,7 +50,7 @@ findings contains {
 	"message": sprintf("the %s of %q finds nothing that listens, so the kubelet restarts the agent", [probe, container.name]),
 	"remediation": sprintf("remove the %s", [probe]),
 } if {
-	some container in pod.agents
+	some container in input.kandev.agents
 	some probe in ["livenessProbe", "startupProbe"]
 	some handler in ["httpGet", "tcpSocket", "grpc"]
 	container.spec[probe][handler]

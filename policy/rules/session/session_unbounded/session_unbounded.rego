@@ -42,34 +42,40 @@
 package kandev.rules.session_unbounded
 
 import data.kandev.lib.docker
-import data.kandev.lib.pod
 
 findings contains {
 	"rule": "session-unbounded",
-	"severity": severity,
-	"path": sprintf("%s.resources", [container.path]),
-	"container": container.name,
-	"message": sprintf("container %q has no limit for %s", [container.name, concat(" and ", lacking)]),
+	"path": sprintf("%s.resources", [agent.path]),
+	"container": agent.name,
+	"message": sprintf("container %q has no limit for %s", [agent.name, concat(" and ", lacking)]),
 	"remediation": "set it in resources.limits",
 } if {
-	some severity, of_kind in {"info": pod.agents, "warning": docker.engines}
-	some container in of_kind
-	lacking := wanted[severity] - object.keys(object.union(limits(container.spec), limits(pod.spec)))
-	count(lacking) > 0
+	some agent in input.kandev.agents
+	lacking := {"ephemeral-storage", "memory"} - object.keys(agent.limits)
+	lacking != set()
 }
-
-wanted := {"info": {"memory", "ephemeral-storage"}, "warning": {"memory"}}
-
-limits(spec) := object.get(spec, ["resources", "limits"], {})
 
 findings contains {
 	"rule": "session-unbounded",
-	"path": sprintf("%s.volumes[%d].emptyDir", [pod.path, index]),
+	"severity": "warning",
+	"path": sprintf("%s.resources", [engine.container.path]),
+	"container": engine.container.name,
+	"message": sprintf("container %q has no limit for memory", [engine.container.name]),
+	"remediation": "set it in resources.limits",
+} if {
+	some engine in docker.engines
+	not engine.container.limits.memory
+}
+
+findings contains {
+	"rule": "session-unbounded",
+	"path": sprintf("%s.volumes[%d].emptyDir", [input.kandev.path, index]),
 	"container": "",
-	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [pod.spec.volumes[index].name]),
+	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [input.kandev.spec.volumes[index].name]),
 	"remediation": "set a sizeLimit",
 } if {
-	pod.spec.volumes[index].emptyDir.medium == "Memory"
-	pod.spec.volumes[index].name != "kandev-auth"
-	not pod.spec.volumes[index].emptyDir.sizeLimit
+	some index
+	input.kandev.spec.volumes[index].emptyDir.medium == "Memory"
+	input.kandev.spec.volumes[index].name != "kandev-auth"
+	not input.kandev.spec.volumes[index].emptyDir.sizeLimit
 }

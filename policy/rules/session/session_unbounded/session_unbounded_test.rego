@@ -1,12 +1,13 @@
 package kandev.rules.session_unbounded_test
 
 import data.kandev.lib.fixtures
+import data.kandev.lib.review
 import data.kandev.rules.session_unbounded as rule
 
 agent := {"name": "kandev-agent", "resources": {"limits": {"memory": "1Gi", "ephemeral-storage": "1Gi"}}}
 
 about(spec) := {[finding.path, object.get(finding, "severity", "info"), finding.message] | some finding in found} if {
-	found := rule.findings with input as fixtures.template(object.union({"containers": [agent]}, spec))
+	found := rule.findings with input as review.of(fixtures.template(object.union({"containers": [agent]}, spec)))
 }
 
 test_agent if {

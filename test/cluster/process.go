@@ -155,8 +155,11 @@ func (p *Process) Restart() error {
 	return p.Start()
 }
 
-// Pause stops the process in the middle of what it does, with its connections open.
-func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+// Pause stops the process in the middle of what it does, with its connections open, and returns when nothing of it
+// runs.
+func (p *Process) Pause() error {
+	return p.c.supervisor.do(supervise.Request{Op: supervise.Pause, Name: p.name})
+}
 
 // Resume lets a paused process go on.
 func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }

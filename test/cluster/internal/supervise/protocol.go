@@ -55,6 +55,8 @@ const (
 	Start Op = "start"
 	// Stop ends Name, by force if it does not end by itself within ten seconds, and waits for it.
 	Stop Op = "stop"
+	// Pause stops Name in the middle of what it does, and waits until none of its threads runs.
+	Pause Op = "pause"
 	// Signal sends the signal to Name.
 	Signal Op = "signal"
 	// Detach lets the cluster outlive the pipe, until the guard gets SIGTERM.

@@ -94,6 +94,8 @@ func (r *runner) do(req Request) error {
 		return r.start(req)
 	case p == nil:
 		return fmt.Errorf("%s was never started", req.Name)
+	case req.Op == Pause:
+		return p.pause()
 	case req.Op == Signal:
 		return p.cmd.Process.Signal(syscall.Signal(req.Signal))
 	case req.Op == Stop:
@@ -155,6 +157,13 @@ func (p *running) awaitListening(address string) error {
 			}
 		}
 	}
+}
+
+func (p *running) pause() error {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(p.cmd.Process.Pid)
 }
 
 func (p *running) stop() error {

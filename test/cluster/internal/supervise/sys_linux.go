@@ -40,6 +40,26 @@ func programAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
+// cldStopped is CLD_STOPPED of siginfo(2).
+const cldStopped = 5
+
+// awaitStopped returns when a child that was sent SIGSTOP has stopped, which takes a while on a busy machine: each
+// of its threads stops when it is scheduled next, and the kernel reports the process when the last one has.
+func awaitStopped(pid int) error {
+	for {
+		var info unix.Siginfo
+		// WNOWAIT leaves its end to whoever waits for that, and the report to the next who asks.
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ECHILD), err == nil && info.Code != cldStopped:
+			return os.ErrProcessDone
+		default:
+			return err
+		}
+	}
+}
+
 // cgroupMounts returns where the cgroup hierarchies are mounted: one with version 2, one for each controller with
 // version 1.
 func cgroupMounts() ([]string, error) {

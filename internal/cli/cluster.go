@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // what kubectl can log in with, so can we
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
@@ -43,13 +44,27 @@ func (f *clusterFlags) connect() (*executor.Client, string, error) {
 	if err != nil {
 		return nil, "", unusable(kubeconfigError(err))
 	}
-	rest, err := config.ClientConfig()
+	settings, err := config.ClientConfig()
+	if err == nil {
+		err = f.complete(settings)
+	}
 	if err != nil {
 		return nil, "", unusable(kubeconfigError(err))
 	}
-	rest.UserAgent = fmt.Sprintf("kandev-podlint/%s (%s/%s)", toolVersion(), runtime.GOOS, runtime.GOARCH)
-	client, err := executor.NewClient(rest)
+	settings.UserAgent = fmt.Sprintf("kandev-podlint/%s (%s/%s)", toolVersion(), runtime.GOOS, runtime.GOARCH)
+	client, err := executor.NewClient(settings)
 	return client, namespace, unusable(err)
+}
+
+// complete applies the flags that client-go passes over where it takes the account of a Pod.
+func (f *clusterFlags) complete(settings *rest.Config) (err error) {
+	if as := f.overrides.AuthInfo; settings.Impersonate.UserName == "" {
+		settings.Impersonate.UserName, settings.Impersonate.Groups = as.Impersonate, as.ImpersonateGroups
+	}
+	if f.overrides.Timeout != "" {
+		settings.Timeout, err = clientcmd.ParseTimeout(f.overrides.Timeout)
+	}
+	return err
 }
 
 func kubeconfigError(err error) error {

@@ -64,7 +64,8 @@ func (c *Cluster) startAPIServer(port int) error {
 
 // writeServerFiles writes the certificates and keys that are read by the API server and by those that talk to it.
 func (c *Cluster) writeServerFiles() error {
-	cert, key, err := c.authority.issue("kube-apiserver", []string{systemMasters}, net.IPv4(127, 0, 0, 1), nodeIP())
+	addresses := []net.IP{net.IPv4(127, 0, 0, 1), nodeIP(), net.ParseIP(apiService)}
+	cert, key, err := c.authority.issue("kube-apiserver", []string{systemMasters}, addresses...)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,11 @@ const (
 	podNetwork   = "10.254.1.0/24"
 	serviceRange = "10.254.2.0/24"
 	clusterDNS   = "10.254.2.10"
-	nodeAPIPort  = 6443
+
+	// The API server listens where the service "kubernetes" says, at the first address of the range, so that Pods
+	// reach it without a kube-proxy.
+	apiService  = "10.254.2.1"
+	nodeAPIPort = 443
 
 	containerdSocket = "/run/containerd/containerd.sock"
 	cniPlugins       = "/usr/lib/cni"
@@ -75,6 +79,9 @@ func (c *Cluster) findHostPrograms() error {
 func (c *Cluster) startNode(ctx context.Context) error {
 	if err := c.writeNodeFiles(); err != nil {
 		return err
+	}
+	if out, err := c.NodeCommand(ctx, c.programs["ip"], "address", "add", apiService, "dev", "lo").CombinedOutput(); err != nil {
+		return fmt.Errorf("ip address add %s: %w: %s", apiService, err, out)
 	}
 	c.defineNode()
 	if err := c.Containerd.Start(); err != nil {

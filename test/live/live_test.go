@@ -123,6 +123,7 @@ var program = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(folder, "kandev-podlint")
 	build := exec.Command("go", "build", "-o", file, "./cmd/kandev-podlint")
 	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released, for images without libraries
 	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

@@ -19,6 +19,9 @@ func newRules() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules [RULE]",
 		Short: "List the rules, or explain one",
+		Long: `List the rules by group, with their severities and the Pod Security Standards level that they stand
+for, or explain one RULE: why it is there, what to write instead, and how to suppress it. What must
+hold, for Kandev or for the API server, is an error; what is risky is a warning or an info.`,
 		Example: `  kandev-podlint rules
   kandev-podlint rules workspace-grant-shape`,
 		Args: arguments(0, 1, "RULE"),

@@ -377,7 +377,7 @@ template:
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/",
 		},
-		Parameters: []finding.Parameter{{Name: "allowed", Description: "Names of sysctls that the kubelets allow with --allowed-unsafe-sysctls."}},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Names of sysctls that the kubelets allow with --allowed-unsafe-sysctls."}},
 	},
 	{
 		Name:        "kube-api-access-volume",
@@ -789,7 +789,7 @@ template:
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
 		},
-		Parameters: []finding.Parameter{{Name: "allowed", Description: "Directories of the node that are prepared for sessions; what lies below one is allowed too."}},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Directories of the node that are prepared for sessions; what lies below one is allowed too."}},
 	},
 	{
 		Name:        "host-port",
@@ -1100,7 +1100,7 @@ template:
 			"https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 			"https://man7.org/linux/man-pages/man7/capabilities.7.html",
 		},
-		Parameters: []finding.Parameter{{Name: "allowed", Description: "Capabilities that containers may add, such as NET_ADMIN."}},
+		Parameters: []finding.Parameter{finding.Parameter{Name: "allowed", Description: "Capabilities that containers may add, such as NET_ADMIN."}},
 	},
 	{
 		Name:        "baseline-capability",

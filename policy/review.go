@@ -37,11 +37,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	if err != nil {
 		return fmt.Errorf("convert the Pod's security context for its policies: %w", err)
 	}
-	limits, err := ast.InterfaceToValue(limitsOf(spec))
-	if err != nil {
-		return fmt.Errorf("convert the Pod's limits for its policies: %w", err)
-	}
-	r := reader{mainContainer: mainContainer, context: context.(ast.Object), limits: limits.(ast.Object)}
+	r := reader{mainContainer: mainContainer, ofPod: context.(ast.Object)}
 	r.scopes = append(r.scopes, ast.ObjectTerm(
 		pair("path", path),
 		pair("name", ""),
@@ -70,7 +66,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 // reader reads the containers of one Pod.
 type reader struct {
 	mainContainer              string
-	context, limits            ast.Object // the Pod's
+	ofPod                      ast.Object // its security context
 	scopes, agents, companions []*ast.Term
 }
 
@@ -84,10 +80,6 @@ func (r *reader) read(path string, fields map[string]any) error {
 	if context == nil || !isObject(context) {
 		context = ast.InternedEmptyObject
 	}
-	limits, err := ast.InterfaceToValue(limitsOf(fields))
-	if err != nil {
-		return fmt.Errorf("convert the limits of %s for its policies: %w", path, err)
-	}
 	name, _ := fields["name"].(string)
 	container := ast.ObjectTerm(
 		pair("path", path),
@@ -97,8 +89,7 @@ func (r *reader) read(path string, fields map[string]any) error {
 		pair("commandLine", commandLine(fields)),
 		[2]*ast.Term{ast.InternedTerm("context"), context},
 		pair("contextPath", contextPath(path, fields)),
-		[2]*ast.Term{ast.InternedTerm("effective"), ast.NewTerm(over(r.context, context.Value.(ast.Object)))},
-		[2]*ast.Term{ast.InternedTerm("limits"), ast.NewTerm(over(r.limits, limits.(ast.Object)))},
+		[2]*ast.Term{ast.InternedTerm("effective"), ast.NewTerm(over(r.ofPod, context.Value.(ast.Object)))},
 	)
 	r.scopes = append(r.scopes, container)
 	if name == r.mainContainer {
@@ -145,10 +136,6 @@ func (r *reader) those(such func(context ast.Object) bool) *ast.Array {
 		}
 	}
 	return ast.NewArray(found...)
-}
-
-func limitsOf(spec map[string]any) map[string]any {
-	return objectAt(objectAt(spec, "resources"), "limits")
 }
 
 // over is what holds for a container: its own settings and, for the rest, the Pod's. Null is no setting.

@@ -53,7 +53,7 @@ scope_of_pod(path, spec) := scope if {
 
 # Every container of the three lists: path; name; subject, for the beginning of a message; spec; commandLine; context, its
 # securityContext; contextPath, the nearest place that exists for a field missing from that; effective, its context over the
-# Pod's; limits, its resources.limits over the Pod's.
+# Pod's.
 containers_of(path, spec) := [container |
 	some list in ["initContainers", "containers", "ephemeralContainers"]
 	some index, fields in list_at(spec, list)
@@ -66,8 +66,7 @@ containers_of(path, spec) := [container |
 		"commandLine": command_line(fields),
 		"context": object_at(fields, ["securityContext"]),
 		"contextPath": context_path(sprintf("%s.%s[%d]", [path, list, index]), fields),
-		"effective": over(settings(spec, ["securityContext"]), settings(fields, ["securityContext"])),
-		"limits": over(settings(spec, ["resources", "limits"]), settings(fields, ["resources", "limits"])),
+		"effective": over(settings(spec), settings(fields)),
 	}
 ]
 
@@ -104,8 +103,8 @@ context_path(path, spec) := sprintf("%s.securityContext", [path]) if {
 # A container's setting takes the place of the whole of the Pod's.
 over(of_pod, of_container) := object.union(object.remove(of_pod, object.keys(of_container)), of_container)
 
-# The settings below a path that are not null.
-settings(fields, path) := {key: value | some key, value in object_at(fields, path); value != null}
+# The settings of a security context that are not null.
+settings(spec) := {key: value | some key, value in object_at(spec, ["securityContext"]); value != null}
 
 object_at(fields, path) := value if {
 	value := object.get(fields, path, {})

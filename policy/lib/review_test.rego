@@ -36,7 +36,7 @@ test_scopes if {
 	some companion in read(pod).companions
 	companion == {
 		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "spec": {"name": "a"}, "commandLine": "",
-		"context": {}, "contextPath": "spec.containers[0]", "effective": {"fsGroup": 1}, "limits": {},
+		"context": {}, "contextPath": "spec.containers[0]", "effective": {"fsGroup": 1},
 	}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
 }
@@ -58,16 +58,13 @@ test_settings_of_the_session_stay if {
 test_effective if {
 	template := fixtures.template({
 		"securityContext": {"runAsUser": 1000, "runAsNonRoot": true, "fsGroup": null, "seLinuxOptions": {"user": "a", "role": "b"}},
-		"resources": {"limits": {"cpu": "2", "memory": "1Gi"}},
 		"containers": [{
 			"name": "a",
 			"securityContext": {"runAsUser": 0, "runAsNonRoot": null, "seLinuxOptions": {"user": "c"}},
-			"resources": {"limits": {"memory": "2Gi", "cpu": null}},
 		}],
 	})
 	container := read(template).containers[0]
 	container.effective == {"runAsUser": 0, "runAsNonRoot": true, "seLinuxOptions": {"user": "c"}}
-	container.limits == {"cpu": "2", "memory": "2Gi"}
 }
 
 test_unset if {

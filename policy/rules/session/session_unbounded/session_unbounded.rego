@@ -51,7 +51,7 @@ findings contains {
 	"remediation": "set it in resources.limits",
 } if {
 	some agent in input.kandev.agents
-	lacking := {"ephemeral-storage", "memory"} - object.keys(agent.limits)
+	lacking := ({"ephemeral-storage", "memory"} - limited(agent)) - limited_for_pod
 	lacking != set()
 }
 
@@ -64,7 +64,7 @@ findings contains {
 	"remediation": "set it in resources.limits",
 } if {
 	some engine in docker.engines
-	not engine.container.limits.memory
+	count(({"memory"} - limited(engine.container)) - limited_for_pod) > 0
 }
 
 findings contains {
@@ -79,3 +79,8 @@ findings contains {
 	input.kandev.spec.volumes[index].name != "kandev-auth"
 	not input.kandev.spec.volumes[index].emptyDir.sizeLimit
 }
+
+# What a container, or the Pod, has a limit for.
+limited(container) := object.keys(object.get(container.spec, ["resources", "limits"], {}))
+
+limited_for_pod := object.keys(object.get(input.kandev.spec, ["resources", "limits"], {}))

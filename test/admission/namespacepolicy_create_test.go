@@ -279,6 +279,10 @@ func (w *governed) testOthers(t *testing.T) {
 		"managed by Helm":           {func(p *corev1.Pod) { p.Labels[compose.LabelManagedBy] = "Helm" }, ""},
 		"a nonce":                   {func(p *corev1.Pod) { compose.SetNonce(p, compose.NewNonce()) }, theirs},
 		"an annotation of Kandev's": {func(p *corev1.Pod) { p.Annotations = map[string]string{"kandev.ai/x": ""} }, theirs},
+		"the session's workspace": {
+			mount(w.docker(t).Claim.Name), "kandev-grant: only a session mounts a session's workspace: " + w.docker(t).Claim.Name,
+		},
+		"another claim": {mount("team-workspace"), ""},
 		"privileged": {
 			func(p *corev1.Pod) {
 				p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
@@ -291,5 +295,14 @@ func (w *governed) testOthers(t *testing.T) {
 			c.change(pod)
 			w.verdict(t, w.try(t, mallory, pod), c.want)
 		})
+	}
+}
+
+// mount has a Pod mount a claim.
+func mount(claim string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Volumes = []corev1.Volume{{Name: "w", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}}}
 	}
 }

@@ -41,6 +41,7 @@ func TestGolden(t *testing.T) {
 		{"session-doctor-help", "session doctor --help"},
 		{"rules-help", "rules --help"},
 		{"policy-test-help", "policy test --help"},
+		{"policy-export-help", "policy export --help"},
 		{"lint-templates", "lint templates"},
 		{"lint-broken", "lint broken"},
 		{"lint-broken-quiet", "lint -q broken templates"},

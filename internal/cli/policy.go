@@ -17,11 +17,11 @@ import (
 func newPolicy() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Work on policies: run their unit tests",
+		Short: "Test policies, and write the admission policy of a namespace",
 		Args:  noCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newPolicyTest())
+	c.AddCommand(newPolicyTest(), newPolicyExport())
 	return c
 }
 

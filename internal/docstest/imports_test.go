@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"internal/cli"},
 	{"internal/report"},
 	{"pkg/lint", "pkg/executor"},
-	{"pkg/admission", "policy"},
+	{"pkg/admission", "pkg/namespacepolicy", "policy"},
 	{"pkg/compose"},
 }
 

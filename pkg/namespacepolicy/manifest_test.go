@@ -173,7 +173,7 @@ func TestValidate(t *testing.T) {
 		"a new and an old one": {companions(companion, namespacepolicy.Companion{Name: companion.Name, Image: image('b')}), nil},
 		"nothing": {
 			namespacepolicy.Parameters{},
-			[]string{"FieldValueInvalid namespace", "FieldValueRequired executor", "FieldValueRequired companions"},
+			[]string{"FieldValueRequired namespace", "FieldValueRequired executor", "FieldValueRequired companions"},
 		},
 		"no namespace's name":        {with(func(p *namespacepolicy.Parameters) { p.Namespace = "a.b" }), []string{"FieldValueInvalid namespace"}},
 		"two lines":                  {with(func(p *namespacepolicy.Parameters) { p.Executor = "a\nb" }), []string{"FieldValueInvalid executor"}},

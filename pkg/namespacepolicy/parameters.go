@@ -48,10 +48,7 @@ var pinned = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$`
 
 // Validate returns everything for which the policy cannot be written.
 func (p Parameters) Validate() field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range validation.IsDNS1123Label(p.Namespace) {
-		errs = append(errs, field.Invalid(field.NewPath("namespace"), p.Namespace, msg))
-	}
+	errs := p.validateNamespace(field.NewPath("namespace"))
 	errs = append(errs, p.validateExecutor(field.NewPath("executor"))...)
 	at := field.NewPath("companions")
 	if len(p.Companions) == 0 {
@@ -62,6 +59,17 @@ func (p Parameters) Validate() field.ErrorList {
 		if slices.Contains(p.Companions[:i], c) {
 			errs = append(errs, field.Duplicate(at.Index(i), c.String()))
 		}
+	}
+	return errs
+}
+
+func (p Parameters) validateNamespace(at *field.Path) field.ErrorList {
+	if p.Namespace == "" {
+		return field.ErrorList{field.Required(at, "the namespace of the sessions")}
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1123Label(p.Namespace) {
+		errs = append(errs, field.Invalid(at, p.Namespace, msg))
 	}
 	return errs
 }

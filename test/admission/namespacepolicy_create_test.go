@@ -81,8 +81,10 @@ var creations = map[string]creation{
 		want:   "kandev-grant: not listed as a privileged companion: builder=",
 	},
 	"a second one": {
-		change: func(pod *corev1.Pod) { pod.Spec.Containers = append(pod.Spec.Containers, privilegedCopy(pod, "second")) },
-		want:   "kandev-grant: not listed as a privileged companion: second=",
+		change: func(pod *corev1.Pod) {
+			pod.Spec.Containers = append(pod.Spec.Containers, privilegedCopy(pod, "second"))
+		},
+		want: "kandev-grant: not listed as a privileged companion: second=",
 	},
 	"the agent": {
 		change: func(pod *corev1.Pod) {

@@ -13,9 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -75,30 +72,15 @@ func (w *governed) parameters(t *testing.T) namespacepolicy.Parameters {
 	return p
 }
 
-// apply does what kubectl apply does with the manifest, of which the policies can be there already.
+// apply applies the manifest, of which the policies can be there already.
 func (w *governed) apply(t *testing.T) {
 	t.Helper()
 	manifest, err := namespacepolicy.Manifest(w.parameters(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := dynamic.NewForConfigOrDie(w.Config())
-	for document := range bytes.SplitSeq(manifest, []byte("\n---\n")) {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(document, object); err != nil {
-			t.Fatal(err)
-		}
-		kind, _ := schema.ParseResourceArg(map[string]string{
-			"ValidatingAdmissionPolicy":        "validatingadmissionpolicies.v1.admissionregistration.k8s.io",
-			"ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings.v1.admissionregistration.k8s.io",
-			"Namespace":                        "namespaces.v1.",
-			"ConfigMap":                        "configmaps.v1.",
-		}[object.GetKind()])
-		_, err := client.Resource(*kind).Namespace(object.GetNamespace()).
-			Apply(t.Context(), object.GetName(), object, metav1.ApplyOptions{FieldManager: "test"})
-		if err != nil {
-			t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
-		}
+	if err := w.Apply(t.Context(), manifest); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -39,11 +39,13 @@ var programFile = sync.OnceValues(func() (string, error) {
 	return at, nil
 })
 
-// terminal is somebody at a shell: a directory of files, and all that the commands have printed.
+// terminal is somebody at a shell: a directory of files, who he is and where, and all that the commands have printed.
 type terminal struct {
 	*world
-	dir     string
-	printed bytes.Buffer
+	dir        string
+	kubeconfig string
+	namespace  string
+	printed    bytes.Buffer
 }
 
 // newTerminal has the template, the agent and the material of the other tests in files.
@@ -53,7 +55,7 @@ func (w *world) newTerminal() *terminal {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := &terminal{world: w, dir: w.t.TempDir()}
+	s := &terminal{world: w, dir: w.t.TempDir(), kubeconfig: w.cluster.Kubeconfig(), namespace: namespace}
 	if err := os.Symlink(agent, filepath.Join(s.dir, "agentctl")); err != nil {
 		w.t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func (s *terminal) command(ctx context.Context, line string) *exec.Cmd {
 	}
 	before, after, dashed := strings.Cut(line, " -- ")
 	args := append([]string{"session"}, strings.Fields(before)...)
-	args = append(args, "--inventory", s.file, "--kubeconfig", s.cluster.Kubeconfig(), "-n", namespace)
+	args = append(args, "--inventory", s.file, "--kubeconfig", s.kubeconfig, "-n", s.namespace)
 	if dashed {
 		args = append(args, "--", "sh", "-c", after)
 	}

@@ -54,7 +54,10 @@ func TestNamespacePolicy(t *testing.T) {
 
 	id := strings.TrimSpace(s.must("", "start template.yaml --profile profile.yaml -q "+materialFlags))
 	before := s.shown(id)
-	w.settle(func() bool { out, code := s.run("", "exec "+id+" -- cat /workspace/companion"); return code == 0 && out == "seen\n" })
+	w.settle(func() bool {
+		out, code := s.run("", "exec "+id+" -- cat /workspace/companion")
+		return code == 0 && out == "seen\n"
+	})
 	s.forward("forward "+id, "/health")
 	w.tamper(before.Pod.Name)
 	s.must("", "stop "+id)

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -60,6 +62,7 @@ func TestNamespacePolicy(t *testing.T) {
 	})
 	s.forward("forward "+id, "/health")
 	w.tamper(before.Pod.Name)
+	w.adopt()
 	s.must("", "stop "+id)
 	s.must("", "resume "+id+" -q")
 	s.must("", "stop "+id)
@@ -226,6 +229,45 @@ func (w *world) tamper(pod string) {
 		if out := run(c.kubeconfig, strings.Fields(strings.ReplaceAll(c.line, "POD", pod))...); !strings.Contains(out, c.want) {
 			w.t.Errorf("kubectl %s: %s", c.line, out)
 		}
+	}
+}
+
+// adopt has somebody with the role edit create a ReplicaSet that wants the session's Pod, and no Pod at all. Its controller
+// would adopt the Pod and delete it.
+func (w *world) adopt() {
+	w.t.Helper()
+	config, err := w.cluster.ConfigFor("editor")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	labels := map[string]string{compose.LabelManagedBy: compose.LabelManagedByValue}
+	_, err = kubernetes.NewForConfigOrDie(config).AppsV1().ReplicaSets(governed).Create(w.t.Context(), &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "adopter"},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.settle(func() bool {
+		log, err := os.ReadFile(w.cluster.AuditLog())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, `"username":"system:serviceaccount:kube-system:replicaset-controller"`) && strings.Contains(line, "an object of Kandev's gets no owner") {
+				return true
+			}
+		}
+		return false
+	})
+	if err := w.kube.AppsV1().ReplicaSets(governed).Delete(w.t.Context(), "adopter", metav1.DeleteOptions{}); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

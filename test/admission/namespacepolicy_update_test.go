@@ -45,7 +45,14 @@ const ownerPatch = `{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind
 // The same requests change an object where there is no policy.
 func TestNamespacePolicyUpdate(t *testing.T) {
 	eachVersion(t, func(t *testing.T, s *server) {
+		older := s.createOlder(t, "policy-update")
 		w := s.govern(t, "policy-update")
+		for _, name := range older {
+			t.Run(name, func(t *testing.T) {
+				const patch = `{"metadata": {"labels": null, "annotations": null}}`
+				w.verdict(t, w.patchNamed(t, name, "pods", types.MergePatchType, patch), "kandev-ownership: stay as they were created")
+			})
+		}
 		free := &governed{server: s, name: "policy-none", clients: w.clients}
 		free.namespace(t, free.name)
 		objects := w.docker(t)
@@ -84,6 +91,24 @@ func TestNamespacePolicyUpdate(t *testing.T) {
 		t.Run("others", w.testOtherUpdates)
 		t.Run("not hindered", w.testNotHindered)
 	})
+}
+
+// createOlder creates Pods from before the policy, each with a part of what makes it Kandev's, and returns their names.
+func (s *server) createOlder(t *testing.T, namespace string) []string {
+	t.Helper()
+	s.namespace(t, namespace)
+	labelled, managed, annotated := plainPod(namespace, "labelled"), plainPod(namespace, "managed"), plainPod(namespace, "annotated")
+	labelled.Labels[compose.LabelSessionID] = "x"
+	managed.Labels[compose.LabelManagedBy] = compose.LabelManagedByValue
+	compose.SetNonce(annotated, compose.NewNonce())
+	var names []string
+	for _, pod := range []*corev1.Pod{labelled, managed, annotated} {
+		if _, err := s.client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, pod.Name)
+	}
+	return names
 }
 
 // testRoutesWithoutMetadata changes metadata through subresources that leave it alone.

@@ -11,20 +11,33 @@ import (
 
 // Most rules are about a field that most documents do not have. A rule's METADATA says what a document must hold,
 // anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, a key whose
-// value is true; or PREFIX/, a key that starts with it. One need of a rule is enough; a rule without any is always asked.
+// value is true; KEY=TEXT*, a key whose value starts with the text; or PREFIX/, a key that starts with it. One need of a
+// rule is enough; a rule without any is always asked.
 
 // candidates holds what decides which rules are asked about a document.
 type candidates struct {
-	rules    []*ast.Term // by name
-	always   []bool      // of each rule
-	byKey    map[string][]int
-	byTrue   map[string][]int
-	byPrefix map[string][]int // the prefixes with their slash
+	rules    []*ast.Term      // by name
+	always   []bool           // of each rule
+	byKey    map[string]*uses // what keys are needed for
+	byPrefix map[string][]int // rules by a key's beginning, with its slash
+}
+
+// uses are the rules that need a key.
+type uses struct {
+	present []int
+	isTrue  []int
+	starts  []start
+}
+
+// start is what the text of a value starts with for a rule to find something.
+type start struct {
+	text string
+	rule int
 }
 
 // newCandidates prepares the choice among the pack's rules and a user's packages, which are always asked.
 func newCandidates(userPackages map[string]*ast.Location) *candidates {
-	c := &candidates{byKey: map[string][]int{}, byTrue: map[string][]int{}, byPrefix: map[string][]int{}}
+	c := &candidates{byKey: map[string]*uses{}, byPrefix: map[string][]int{}}
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
 		c.add(name, needs[name])
 	}
@@ -34,17 +47,26 @@ func newCandidates(userPackages map[string]*ast.Location) *candidates {
 	return c
 }
 
-func (c *candidates) add(rule string, needs []string) {
-	index := len(c.rules)
-	c.rules, c.always = append(c.rules, ast.StringTerm(rule)), append(c.always, len(needs) == 0)
+func (c *candidates) add(name string, needs []string) {
+	rule := len(c.rules)
+	c.rules, c.always = append(c.rules, ast.StringTerm(name)), append(c.always, len(needs) == 0)
 	for _, need := range needs {
-		by, key := c.byKey, need
-		if name, ok := strings.CutSuffix(need, "=true"); ok {
-			by, key = c.byTrue, name
-		} else if strings.HasSuffix(need, "/") {
-			by = c.byPrefix
+		if strings.HasSuffix(need, "/") {
+			c.byPrefix[need] = append(c.byPrefix[need], rule)
+			continue
 		}
-		by[key] = append(by[key], index)
+		key, value, _ := strings.Cut(need, "=")
+		if c.byKey[key] == nil {
+			c.byKey[key] = &uses{}
+		}
+		switch u := c.byKey[key]; value {
+		case "":
+			u.present = append(u.present, rule)
+		case "true":
+			u.isTrue = append(u.isTrue, rule)
+		default:
+			u.starts = append(u.starts, start{strings.TrimSuffix(value, "*"), rule})
+		}
 	}
 }
 
@@ -70,9 +92,8 @@ func (c *candidates) collect(value any, found []bool) (plain bool) {
 	case map[string]any:
 		plain = true
 		for key, child := range v {
-			mark(found, c.byKey[key])
-			if child == true {
-				mark(found, c.byTrue[key])
+			if u := c.byKey[key]; u != nil {
+				u.mark(found, child)
 			}
 			if slash := strings.IndexByte(key, '/'); slash > 0 {
 				mark(found, c.byPrefix[key[:slash+1]])
@@ -88,6 +109,19 @@ func (c *candidates) collect(value any, found []bool) (plain bool) {
 		return plain
 	}
 	return false
+}
+
+// mark notes the rules that need what a key holds.
+func (u *uses) mark(found []bool, value any) {
+	mark(found, u.present)
+	if value == true {
+		mark(found, u.isTrue)
+	}
+	for _, start := range u.starts {
+		if text, ok := value.(string); ok && strings.HasPrefix(text, start.text) {
+			found[start.rule] = true
+		}
+	}
 }
 
 func mark(found []bool, rules []int) {

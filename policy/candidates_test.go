@@ -69,7 +69,7 @@ func findingsOf(t *testing.T, e *Evaluator, in Input) []finding.Finding {
 	return findings
 }
 
-// TestCandidatesByNeed holds the three kinds of need, and those of a user, against documents.
+// TestCandidatesByNeed holds the kinds of need, and those of a user, against documents.
 func TestCandidatesByNeed(t *testing.T) {
 	c := newCandidates(map[string]*ast.Location{"mine": nil})
 	asked := func(spec map[string]any) []string {
@@ -93,6 +93,9 @@ func TestCandidatesByNeed(t *testing.T) {
 		{map[string]any{"volumes": []any{map[string]any{"hostPath": nil}}}, "host_path", true},
 		{map[string]any{"hostPID": true}, "host_namespace", true},
 		{map[string]any{"hostPID": "true"}, "host_namespace", false},
+		{map[string]any{"volumes": []any{map[string]any{"name": "kube-api-access-x"}}}, "kube_api_access_volume", true},
+		{map[string]any{"volumes": []any{map[string]any{"name": "x-kube-api-access-"}}}, "kube_api_access_volume", false},
+		{map[string]any{"volumes": []any{map[string]any{"name": true}}}, "kube_api_access_volume", false},
 		{map[string]any{"x": map[string]any{"seccomp.security.alpha.kubernetes.io/pod": 1}}, "seccomp_annotation", true},
 		{map[string]any{"seccomp.security.alpha.kubernetes.io": 1}, "seccomp_annotation", false},
 	} {

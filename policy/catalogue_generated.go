@@ -1583,7 +1583,7 @@ var needs = map[string][]string{
 	"selinux_options":                 {"seLinuxOptions"},
 	"unmasked_proc":                   {"procMount"},
 	"unsafe_sysctl":                   {"sysctls"},
-	"kube_api_access_volume":          {"volumes"},
+	"kube_api_access_volume":          {"name=kube-api-access-*"},
 	"projected_service_account_token": {"projected"},
 	"service_account_token":           {"automountServiceAccountToken=true"},
 	"shared_process_namespace":        {"shareProcessNamespace=true"},

@@ -38,9 +38,13 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 		"mainContainer": cmp.Or(in.MainContainer, defaultMainContainer),
 		"rules":         rules,
 	}
-	for key, value := range map[string]string{"kubeVersion": in.KubeVersion, "platform": in.Platform, "workspaceMode": in.WorkspaceMode} {
-		if value != "" {
-			session[key] = value
+	for _, setting := range [...]struct{ key, value string }{
+		{"kubeVersion", in.KubeVersion},
+		{"platform", in.Platform},
+		{"workspaceMode", in.WorkspaceMode},
+	} {
+		if setting.value != "" {
+			session[setting.key] = setting.value
 		}
 	}
 	if len(in.Parameters) > 0 {

@@ -9,7 +9,7 @@
 # custom:
 #   group: credentials
 #   severity: warning
-#   needs: [volumes]
+#   needs: [name=kube-api-access-*]
 #   remedy: >-
 #     Give the volume another name.
 #   false_positives: >-

@@ -44,15 +44,16 @@ package kandev.rules.endless_init_container
 
 findings contains {
 	"rule": "endless-init-container",
-	"path": sprintf("%s.initContainers[%d]", [input.kandev.path, index]),
-	"container": object.get(container, "name", ""),
-	"message": sprintf("init container %q never ends, so the agent never starts", [object.get(container, "name", "")]),
+	"path": container.path,
+	"container": container.name,
+	"message": sprintf("init container %q never ends, so the agent never starts", [container.name]),
 	"remediation": "let its command end, or set restartPolicy: Always to make it a native sidecar",
 } if {
-	some index
-	container := input.kandev.spec.initContainers[index]
-	not container.restartPolicy == "Always"
-	endless(concat(" ", array.concat(object.get(container, "command", []), object.get(container, "args", []))))
+	some place
+	contains(input.kandev.containers[place].path, ".initContainers[")
+	container := input.kandev.containers[place]
+	not container.spec.restartPolicy == "Always"
+	endless(container.commandLine)
 }
 
 endless(command) if contains(command, "sleep infinity")

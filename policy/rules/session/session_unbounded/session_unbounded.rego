@@ -71,13 +71,15 @@ findings contains {
 	"rule": "session-unbounded",
 	"path": sprintf("%s.volumes[%d].emptyDir", [input.kandev.path, index]),
 	"container": "",
-	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [input.kandev.spec.volumes[index].name]),
+	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [name]),
 	"remediation": "set a sizeLimit",
 } if {
+	some name
+	input.kandev.volumes[name].emptyDir.medium == "Memory"
+	name != "kandev-auth"
+	not input.kandev.volumes[name].emptyDir.sizeLimit
 	some index
-	input.kandev.spec.volumes[index].emptyDir.medium == "Memory"
-	input.kandev.spec.volumes[index].name != "kandev-auth"
-	not input.kandev.spec.volumes[index].emptyDir.sizeLimit
+	input.kandev.spec.volumes[index].name == name
 }
 
 # What a container, or the Pod, has a limit for.

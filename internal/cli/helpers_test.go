@@ -5,8 +5,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kandev/kandev-podlint/pkg/compose"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -84,3 +87,6 @@ template:
         allowPrivilegeEscalation: false
         capabilities: {drop: [ALL]}
 `
+
+// placeholder is a template that can be looked at and not deployed.
+var placeholder = regexp.MustCompile(`@sha256:.*`).ReplaceAllString(good, "@"+compose.PlaceholderDigest)

@@ -26,6 +26,7 @@ type lintCommand struct {
 	config        string
 	baseline      string
 	writeBaseline bool
+	deployable    bool
 
 	errOut   io.Writer
 	printers []report.Printer
@@ -57,6 +58,7 @@ a file without a template is an error.`,
 	l.failOn = addFailOn(c)
 	l.selected = addSelectFlags(c)
 	f := c.Flags()
+	f.BoolVar(&l.deployable, "deployable", false, "refuse images that cannot be deployed: placeholders, and references without a digest")
 	f.StringArrayVar(&l.policies, "policy", nil, "`DIR` of your own Rego policies, repeatable")
 	f.StringVar(&l.config, "config", "", "configuration `FILE` (default "+lint.ConfigName+", from each file upwards)")
 	f.StringVar(&l.baseline, "baseline", "", "`FILE` of findings that are accepted for now")
@@ -85,7 +87,7 @@ func (l *lintCommand) run(ctx context.Context, paths []string, in io.Reader, std
 }
 
 func (l *lintCommand) options(in io.Reader) (lint.Options, error) {
-	o := lint.Options{KubeVersion: string(*l.kube), Policies: l.policies, Select: l.selected.Selection, Stdin: in}
+	o := lint.Options{KubeVersion: string(*l.kube), Policies: l.policies, Select: l.selected.Selection, Deployable: l.deployable, Stdin: in}
 	var err error
 	if o.Profile, err = l.profile.stated(); err != nil {
 		return o, err

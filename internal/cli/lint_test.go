@@ -276,6 +276,39 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// TestDeployable: nothing takes a finding about deployment out, and without the flag there is none.
+func TestDeployable(t *testing.T) {
+	pinned := good[strings.Index(good, "@sha256:"):strings.Index(good, "\n      resources:")]
+	comment := " # kandev-podlint:ignore image-placeholder the registry is not there yet"
+	dir := write(t, map[string]string{
+		"good.yaml":                     good,
+		"placeholder.yaml":              strings.Replace(good, pinned, "@sha256:unresolved", 1),
+		"mutable.yaml":                  strings.Replace(good, pinned, ":1", 1),
+		"suppressed.yaml":               strings.Replace(good, pinned, "@sha256:unresolved"+comment, 1),
+		"excluded/template.yaml":        strings.Replace(good, pinned, "@sha256:unresolved", 1),
+		"excluded/.kandev-podlint.yaml": "exclude:\n- rules: [image-placeholder]\n  reason: the registry is not there yet\n",
+	})
+	t.Chdir(dir)
+	for _, c := range []struct {
+		args string
+		want []string
+		code int
+	}{
+		{"good.yaml --deployable", nil, 0},
+		{"placeholder.yaml", nil, 0},
+		{"placeholder.yaml --deployable", []string{"12:7 error image-placeholder"}, 1},
+		{"mutable.yaml --deployable --skip image-not-pinned", []string{"12:7 error image-mutable"}, 1},
+		{"suppressed.yaml --deployable", []string{"12:7 error image-placeholder", "12:55 error suppression-forbidden"}, 1},
+	} {
+		if got, code := findings(t, append([]string{"lint"}, strings.Fields(c.args)...)...); code != c.code || !cmp.Equal(c.want, got) {
+			t.Errorf("%s: exit status %d, %q", c.args, code, got)
+		}
+	}
+	if r := run(t, "", "lint", "--deployable", "excluded"); r.code != ExitUnusable || !strings.Contains(r.out, "image-placeholder cannot be excluded: it was asked whether the template can be deployed") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"lint --format ":         "sarif",

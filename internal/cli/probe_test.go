@@ -11,7 +11,7 @@ import (
 
 // TestProbeUnusable: what is wrong before the cluster is asked. test/live has the rest.
 func TestProbeUnusable(t *testing.T) {
-	dir := write(t, map[string]string{"good.yaml": good, "bad.yaml": strings.Replace(good, "kandev-agent", "other", 1), "empty.yaml": ""})
+	dir := write(t, map[string]string{"good.yaml": good, "bad.yaml": strings.Replace(good, "kandev-agent", "other", 1), "empty.yaml": "", "placeholder.yaml": placeholder, "kubeconfig": kubeconfig})
 	t.Chdir(dir)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "empty.yaml"))
 	for _, c := range []struct {
@@ -25,6 +25,7 @@ func TestProbeUnusable(t *testing.T) {
 		{"good.yaml", 2, "there is no kubeconfig and no service account of a Pod"},
 		{"good.yaml --kubeconfig nowhere", 2, "nowhere: no such file or directory"},
 		{"good.yaml --context nowhere", 2, "kubeconfig: "},
+		{"placeholder.yaml --kubeconfig kubeconfig", 2, "which has a placeholder for its digest [image-placeholder]"},
 		{"good.yaml --start-timeout soon", 2, "--start-timeout"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -23,6 +23,7 @@ type renderCommand struct {
 	profile   *profileFlags
 	output    *outputFlags
 	identity  compose.Identity
+	images    []string
 	nonce     bool
 	showOwned bool
 }
@@ -34,8 +35,10 @@ func newRender() *cobra.Command {
 		Short: "Show the Pod, and the managed claim, that Kandev composes from a template",
 		Long: `Show the Pod, and for workspace mode managed_pvc the claim, that Kandev composes from a template or a
 profile with a template. The same input gives the same bytes. No create nonce is shown unless asked for:
-every create request has its own.`,
+every create request has its own. Placeholders for digests are shown as they stand, unless --set-image says
+which images are deployed: then every image must have its digest.`,
 		Example: `  kandev-podlint render template.yaml --show-owned
+  kandev-podlint render template.yaml --set-image kandev-agent=registry.example/agent:1.4@sha256:8f1a...
   kandev-podlint render profile.yaml --format json --output pod.json`,
 		Args: arguments(1, 1, "TEMPLATE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -47,6 +50,10 @@ every create request has its own.`,
 	f := c.Flags()
 	r.identity = exampleIdentity()
 	addIdentityFlags(f, &r.identity)
+	f.StringArrayVar(&r.images, "set-image", nil, "`NAME=IMAGE@DIGEST` of a container, repeatable; refuses placeholders and images without a digest")
+	if err := c.RegisterFlagCompletionFunc("set-image", r.completeImages); err != nil {
+		panic(err) // the flag does not exist: a fault of this program
+	}
 	f.BoolVar(&r.nonce, "nonce", false, "put a fresh create nonce into each object")
 	f.BoolVar(&r.showOwned, "show-owned", false, "mark the lines that are Kandev's (YAML only)")
 	return c
@@ -68,7 +75,13 @@ func (r *renderCommand) run(ctx context.Context, file string, in io.Reader, stdo
 	if err != nil {
 		return err
 	}
-	objects, err := compose.Compose(loaded.Template, loaded.Profile, r.identity)
+	template := loaded.Template
+	if len(r.images) > 0 {
+		if template, err = setImages(loaded, r.images); err != nil {
+			return unusable(err)
+		}
+	}
+	objects, err := compose.Preview(template, loaded.Profile, r.identity)
 	if err != nil {
 		return unusable(fmt.Errorf("%s: %w", loaded.File, err))
 	}
@@ -78,7 +91,7 @@ func (r *renderCommand) run(ctx context.Context, file string, in io.Reader, stdo
 	if r.output.verbose {
 		sayProfile(stderr, loaded)
 	}
-	return r.output.write(stdout, each(func(t *target) error { return r.write(t, loaded.Template, objects) }))
+	return r.output.write(stdout, each(func(t *target) error { return r.write(t, template, objects) }))
 }
 
 // checkShowOwned refuses marks where they have no place: JSON knows no comments.

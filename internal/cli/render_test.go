@@ -46,6 +46,57 @@ func TestRenderNonce(t *testing.T) {
 	}
 }
 
+// TestRenderImages: images named on the command line stand in the Pod, and one that cannot be deployed is refused wherever
+// it comes from.
+func TestRenderImages(t *testing.T) {
+	const digest = "@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+	withInit := with("initContainers: [{name: setup, image: a@sha256:unresolved}]")
+	for _, c := range []struct {
+		name, template string
+		images         []string
+		want           string // in the Pod; otherwise on standard error
+		code           int
+	}{
+		{"one", good, []string{"kandev-agent=a:2" + digest}, "    image: a:2" + digest + "\n    name: kandev-agent\n", 0},
+		{"an init container", withInit, []string{"setup=a" + digest, "kandev-agent=b" + digest}, "  - image: a" + digest + "\n    name: setup\n", 0},
+		{"a placeholder", good, []string{"kandev-agent=a@sha256:unresolved"}, "which has a placeholder for its digest [image-placeholder]", 2},
+		{"a tag", good, []string{"kandev-agent=a:2"}, "which names no digest [image-mutable]", 2},
+		{"no reference", good, []string{"kandev-agent=a@sha256:2c26"}, "which is no reference to an image [image-mutable]", 2},
+		{"another container's placeholder", withInit, []string{"kandev-agent=a" + digest}, `init container "setup" has the image a@sha256:unresolved`, 2},
+		{"no container of the name", good, []string{"docker-engine=a" + digest}, `--set-image: the template has no container "docker-engine"`, 2},
+		{"twice", good, []string{"kandev-agent=a" + digest, "kandev-agent=b" + digest}, `--set-image: container "kandev-agent" is named twice`, 2},
+		{"no name", good, []string{"a" + digest}, "--set-image takes NAME=IMAGE@DIGEST, not \"a" + digest + "\"", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := []string{"render", "-"}
+			for _, image := range c.images {
+				args = append(args, "--set-image", image)
+			}
+			r := run(t, c.template, args...)
+			got := r.out
+			if c.code != 0 {
+				got = r.err
+			}
+			if r.code != c.code || !strings.Contains(got, c.want) || (c.code != 0) != (r.out == "") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestRenderImagesCompletion(t *testing.T) {
+	t.Chdir(write(t, map[string]string{"t.yaml": with("initContainers: [{name: setup, image: a}]"), "bad.yaml": "kind: [\n"}))
+	for args, want := range map[string]string{
+		"render t.yaml --set-image ":   "setup=\nkandev-agent=\n:6\n",
+		"render bad.yaml --set-image ": ":6\n",
+		"render --set-image ":          ":6\n",
+	} {
+		if r := run(t, "", append([]string{"__complete"}, strings.Split(args, " ")...)...); r.out != want {
+			t.Errorf("%s: %q", args, r.out)
+		}
+	}
+}
+
 // FuzzRender holds that a template without errors renders, the same twice, as YAML, JSON and with marks.
 func FuzzRender(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/*/*.yaml")

@@ -34,7 +34,7 @@ users: [{name: u, user: {token: x}}]
 func inSessions(t *testing.T, ids ...string) (dir string) {
 	t.Helper()
 	dir = write(t, map[string]string{
-		"good.yaml": good, "bad.yaml": strings.Replace(good, "kandev-agent", "other", 1), "kubeconfig": kubeconfig,
+		"good.yaml": good, "placeholder.yaml": placeholder, "bad.yaml": strings.Replace(good, "kandev-agent", "other", 1), "kubeconfig": kubeconfig,
 		"agentctl": "binary", "good.env": "A=1\n", "bad.env": "A=1\ncanary-5d41402a\n", "name.env": "canary-5d41402a!=1\n", "home.env": "HOME=/\n",
 	})
 	t.Chdir(dir)
@@ -77,6 +77,7 @@ func TestSessionStatus(t *testing.T) {
 	}{
 		{"star", 2, `did you mean "start"?`},
 		{"start", 2, "kandev-podlint session start takes exactly 1 TEMPLATE, not 0"},
+		{"start placeholder.yaml --agent agentctl", 2, "which has a placeholder for its digest [image-placeholder]"},
 		{"start bad.yaml --agent agentctl", 1, "bad.yaml cannot be composed"},
 		{"start good.yaml", 2, "--agent FILE is needed"},
 		{"start good.yaml --agent nowhere", 2, "--agent: open nowhere: no such file or directory"},

@@ -104,7 +104,7 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		t.Run(r.Name, func(t *testing.T) {
-			good := lintExample(t, r.Good)
+			good := lintExample(t, r, r.Good)
 			if has(good, r.Name) {
 				t.Errorf("Prefer breaks the rule:\n%s", r.Good)
 			}
@@ -113,7 +113,7 @@ func TestExamples(t *testing.T) {
 					t.Errorf("Prefer has an error: %s [%s]", f.Message, f.Rule)
 				}
 			}
-			if !withoutExample[r.Name] && !has(lintExample(t, r.Bad), r.Name) {
+			if !withoutExample[r.Name] && !has(lintExample(t, r, r.Bad), r.Name) {
 				t.Errorf("Avoid does not break the rule:\n%s", r.Bad)
 			}
 		})
@@ -121,26 +121,30 @@ func TestExamples(t *testing.T) {
 }
 
 // lintExample lints an example: a template, or a configuration with a template below it.
-func lintExample(t *testing.T, example string) []finding.Finding {
+func lintExample(t *testing.T, r finding.Rule, example string) []finding.Finding {
 	t.Helper()
 	if !strings.HasPrefix(example, "# "+configName+"\n") {
-		return lintBytes(t, "example.yaml", []byte(example))
+		l := linter
+		if r.Source == finding.Deployment {
+			l = lint.New(lint.Options{Deployable: true})
+		}
+		return lintBytes(t, l, "example.yaml", []byte(example))
 	}
-	r, _ := lint.Rule("host-namespace")
+	host, _ := lint.Rule("host-namespace")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, configName), example)
 	if err := os.Mkdir(filepath.Join(dir, "tools"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "tools", "template.yaml")
-	write(t, file, r.Bad)
+	write(t, file, host.Bad)
 	return lintPath(t, linter, file)
 }
 
 func TestLargeDocument(t *testing.T) {
 	r, _ := lint.Rule(compose.RuleDocumentSize)
 	pad := strings.Repeat("# padding\n", compose.MaxTemplateBytes/10+1)
-	if !has(lintBytes(t, "large.yaml", []byte(r.Good+pad)), r.Name) {
+	if !has(lintBytes(t, linter, "large.yaml", []byte(r.Good+pad)), r.Name) {
 		t.Error("a large template does not break the rule")
 	}
 }
@@ -170,9 +174,9 @@ deny contains image(c.name) if some c in input.template.spec.containers
 }
 
 // lintBytes lints a named file's content.
-func lintBytes(t *testing.T, name string, content []byte) []finding.Finding {
+func lintBytes(t *testing.T, l *lint.Linter, name string, content []byte) []finding.Finding {
 	t.Helper()
-	results, err := linter.Bytes(t.Context(), name, content, true)
+	results, err := l.Bytes(t.Context(), name, content, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,6 +123,8 @@ func always(r finding.Rule) string {
 		return "It cannot be suppressed: kandev-podlint diff reports every violation."
 	case r.Source == finding.Config:
 		return "It cannot be suppressed: it is about suppressions, the configuration or policies themselves."
+	case r.Source == finding.Deployment:
+		return "It cannot be suppressed: only lint --deployable asks it, to learn whether the template can be deployed."
 	case r.Severity == finding.Error && invariant:
 		return "It cannot be suppressed: it is one of Kandev's invariants."
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kandev/kandev-podlint/internal/lazyregexp"
+	"github.com/kandev/kandev-podlint/pkg/compose"
 )
 
 // Normalisation is one way in which the API server writes down what the absence of a field means already.
@@ -247,18 +247,10 @@ func tolerate(p *corev1.Pod, taint string) {
 	})
 }
 
-// imageName matches what the API server reads as an image's name, with its tag and digest
-// (github.com/distribution/reference). It takes any text, but finds no tag in another.
-var imageName = lazyregexp.New(`^(?:(?:[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)(?:\.[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*)*(?::[0-9]+)?/)?` +
-	`[a-z0-9]+(?:(?:[._/]|__|-+)[a-z0-9]+)*(?::(\w[\w.-]{0,127}))?(@sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128}))?$`)
-
 // pullPolicy is the API's default for an image.
 func pullPolicy(image string) corev1.PullPolicy {
-	m := imageName().FindStringSubmatch(image)
-	if m == nil {
-		return corev1.PullIfNotPresent
-	}
-	if tag, digest := m[1], m[2]; tag == "latest" || tag == "" && digest == "" {
+	ref, ok := compose.ParseImage(image)
+	if ok && (ref.Tag == "latest" || ref == compose.ImageReference{}) {
 		return corev1.PullAlways
 	}
 	return corev1.PullIfNotPresent

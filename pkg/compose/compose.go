@@ -23,10 +23,19 @@ type Objects struct {
 // Compose turns a template into the objects of one session. The template is not changed. The objects
 // carry no create nonce: SetNonce adds it just before a create request.
 //
-// The error is a *Invalid when the template, the profile or the identity breaks a rule.
+// The error is a *Invalid when the template, the profile or the identity breaks a rule, or an image is a placeholder.
 func Compose(t *corev1.PodTemplateSpec, p Profile, id Identity) (Objects, error) {
+	return compose(t, p, id, checkTemplate)
+}
+
+// Preview is Compose for whoever only looks at the objects: images may be placeholders.
+func Preview(t *corev1.PodTemplateSpec, p Profile, id Identity) (Objects, error) {
+	return compose(t, p, id, checkPreview)
+}
+
+func compose(t *corev1.PodTemplateSpec, p Profile, id Identity, check func(*corev1.PodTemplateSpec, Profile) []Violation) (Objects, error) {
 	p = p.WithDefaults()
-	violations := slices.Concat(profileViolations(id.Validate()), checkTemplate(t, p), checkClaims(t, p, id))
+	violations := slices.Concat(profileViolations(id.Validate()), check(t, p), checkClaims(t, p, id))
 	if err := invalid(violations); err != nil {
 		return Objects{}, err
 	}

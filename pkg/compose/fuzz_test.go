@@ -25,9 +25,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		p := Profile{}
-		_, err := Compose(tmpl.Spec, p, exampleIdentity)
+		_, err := Preview(tmpl.Spec, p, exampleIdentity)
 		if (err == nil) != (len(errorsOf(tmpl.Validate(p))) == 0) {
-			t.Errorf("Validate and Compose disagree: %v", err)
+			t.Errorf("Validate and Preview disagree: %v", err)
 		}
 	})
 }

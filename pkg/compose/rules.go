@@ -46,6 +46,9 @@ const (
 	RuleReservedEnvFrom        = "reserved-env-from"
 	RuleControlPort            = "control-port"
 
+	RuleImagePlaceholder = "image-placeholder"
+	RuleImageMutable     = "image-mutable"
+
 	RuleGrantRecipient = "workspace-grant-recipient"
 	RuleGrantShape     = "workspace-grant-shape"
 	RuleGrantDuplicate = "workspace-grant-duplicate"
@@ -68,7 +71,7 @@ const (
 
 // Rules returns the catalogue of this package's rules, sorted by name.
 func Rules() []finding.Rule {
-	rules := slices.Concat(documentRules(), ownershipRules(), grantRules(), apiRules())
+	rules := slices.Concat(documentRules(), ownershipRules(), grantRules(), apiRules(), deploymentRules())
 	slices.SortFunc(rules, func(a, b finding.Rule) int {
 		if a.Name < b.Name {
 			return -1

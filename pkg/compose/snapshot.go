@@ -45,7 +45,7 @@ type snapshotFields struct {
 
 // NewSnapshot records a template and the profile that it is used with. Neither is changed. The profile's
 // defaults are filled in, so that a later version's defaults cannot change the session. The error is
-// an *Invalid when the template or the profile breaks a rule.
+// an *Invalid when the template or the profile breaks a rule, or an image is a placeholder.
 func NewSnapshot(t *corev1.PodTemplateSpec, p Profile) (Snapshot, error) {
 	p = p.WithDefaults()
 	if err := invalid(checkTemplate(t, p)); err != nil {

@@ -64,8 +64,13 @@ func (v *validator) apiServer(t *corev1.PodTemplateSpec, minor int) {
 	}
 }
 
-// checkTemplate returns what keeps a template and a profile, its defaults filled in, from being used.
+// checkTemplate returns what keeps a template and a profile, its defaults filled in, from being used for a create request.
 func checkTemplate(t *corev1.PodTemplateSpec, p Profile) []Violation {
+	return append(checkPreview(t, p), placeholders(t, p)...)
+}
+
+// checkPreview returns what keeps them from being composed at all.
+func checkPreview(t *corev1.PodTemplateSpec, p Profile) []Violation {
 	out := profileViolations(p.Validate())
 	for _, v := range Validate(t, p) {
 		if v.Severity == finding.Error {

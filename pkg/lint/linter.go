@@ -32,6 +32,8 @@ type Options struct {
 	Config *Config
 	// Baseline takes out what it accepts; nil accepts nothing.
 	Baseline *Baseline
+	// Deployable also demands that every image names a digest that a registry can have.
+	Deployable bool
 	// WithoutPolicies finds only what keeps a template from being composed: no policies, and nothing taken out.
 	WithoutPolicies bool
 	// Stdin is read for the path "-".
@@ -139,6 +141,9 @@ func (f *file) lintTemplate(ctx context.Context, d, profile *compose.Document, p
 	if t != nil {
 		r.Template, r.Profile = t.Spec, p
 		violations = slices.Concat(violations, t.Style, t.Validate(p))
+		if f.linter.o.Deployable {
+			violations = append(violations, compose.Deployable(t.Spec, p)...)
+		}
 	}
 	for _, v := range violations {
 		r.Findings = append(r.Findings, fromViolation(v, d))

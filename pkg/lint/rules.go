@@ -45,7 +45,7 @@ func Rules() []finding.Rule {
 // groupOrder puts what must hold before what is advice.
 func groupOrder(r finding.Rule) int {
 	return slices.Index([]finding.Source{
-		finding.Document, finding.Ownership, finding.Grant, finding.API, finding.Policy, finding.Config,
+		finding.Document, finding.Ownership, finding.Grant, finding.API, finding.Deployment, finding.Policy, finding.Config,
 	}, r.Source)
 }
 

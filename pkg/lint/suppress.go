@@ -20,7 +20,7 @@ func mayBeTakenOut(r finding.Rule) bool { return mayTakeOut(r.Source, r.Severity
 
 func mayTakeOut(source finding.Source, severity finding.Severity) bool {
 	switch source {
-	case finding.Config:
+	case finding.Config, finding.Deployment:
 		return false
 	case finding.Document, finding.Ownership, finding.Grant:
 		return severity != finding.Error
@@ -33,6 +33,8 @@ func whyItStays(r finding.Rule) string {
 	switch r.Source {
 	case finding.Config:
 		return "it is about suppressions and configuration themselves"
+	case finding.Deployment:
+		return "it was asked whether the template can be deployed"
 	case finding.Document:
 		return "without it there is no template to check"
 	}

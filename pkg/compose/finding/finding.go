@@ -34,13 +34,14 @@ type Source string
 
 // The sources.
 const (
-	Document  Source = "document"  // not a readable strict template
-	Ownership Source = "ownership" // reserved for Kandev
-	Grant     Source = "grant"     // the workspace grant
-	API       Source = "api"       // the API server would refuse it
-	Policy    Source = "policy"    // the policy pack
-	User      Source = "user"      // a user's policy
-	Config    Source = "config"    // suppressions and configuration
+	Document   Source = "document"   // not a readable strict template
+	Ownership  Source = "ownership"  // reserved for Kandev
+	Grant      Source = "grant"      // the workspace grant
+	API        Source = "api"        // the API server would refuse it
+	Deployment Source = "deployment" // it can be looked at, not deployed
+	Policy     Source = "policy"     // the policy pack
+	User       Source = "user"       // a user's policy
+	Config     Source = "config"     // suppressions and configuration
 )
 
 // PSS names the control of the Pod Security Standards that a finding is about.

@@ -29,6 +29,8 @@ type Options struct {
 	FeatureGates map[string]bool
 	// RuntimeConfig turns APIs on and off, such as "admissionregistration.k8s.io/v1beta1=true".
 	RuntimeConfig []string
+	// PodMTU is that of the Pods' interfaces, in bytes; zero leaves it to the kernel.
+	PodMTU int
 	// Audit writes every request and response to AuditLog.
 	Audit bool
 	// Logf, where set, is told what takes long.

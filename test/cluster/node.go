@@ -116,7 +116,7 @@ func (c *Cluster) writeNodeFiles() error {
 		"kubelet.crt":        string(cert),
 		"kubelet.key":        string(key),
 		"resolv.conf":        "nameserver " + clusterDNS + "\n",
-		"cni/10-bridge.conf": cniConfig,
+		"cni/10-bridge.conf": fmt.Sprintf(cniConfig, c.options.PodMTU),
 		"containerd.toml":    fmt.Sprintf(containerdConfig, PauseImage, cniPlugins, c.file("cni")),
 		"kubelet.yaml": fmt.Sprintf(kubeletConfig, c.file("ca.crt"), c.file("kubelet.crt"), c.file("kubelet.key"),
 			supervise.Cgroup(c.dir), c.file("resolv.conf"), clusterDNS, volumePlugins, containerdSocket),

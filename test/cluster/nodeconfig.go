@@ -9,6 +9,7 @@ const cniConfig = `{
   "type": "bridge",
   "bridge": "cni0",
   "isGateway": true,
+  "mtu": %d,
   "ipam": {
     "type": "host-local",
     "ranges": [[{"subnet": "` + podNetwork + `"}]],

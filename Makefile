@@ -7,7 +7,7 @@ COUNT    = 6
 # go turns cgo off by itself where there is no C compiler, and the race detector needs one.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
-.PHONY: all test test-versions lint format build bench fuzz cover generate snapshot clean cluster-up cluster-down
+.PHONY: all test test-versions acceptance lint format build bench fuzz cover generate snapshot clean cluster-up cluster-down
 
 all: build lint test
 
@@ -25,6 +25,10 @@ test:
 test-versions:
 	KANDEV_CLUSTER_VERSIONS="$(notdir $(wildcard test/cluster/versions/1.*))" go -C test/cluster test -timeout 90m ./...
 	KANDEV_CLUSTER_VERSIONS="$(notdir $(wildcard test/cluster/versions/1.*))" go -C test/admission test -timeout 60m -v ./...
+
+# What docs/evidence/docker-workloads.md says, on a real node, as root: builds an image of two gigabytes first, for ten minutes.
+acceptance:
+	go -C test/docker test -timeout 90m -v . -acceptance
 
 lint:
 	go vet ./...

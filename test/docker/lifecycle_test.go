@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,11 +22,6 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 	"github.com/kandev/kandev-podlint/pkg/executor"
 )
-
-// nestedImage makes an image for nested containers, of nothing but busybox.
-const nestedImage = `dir=$(mktemp -d); mkdir "$dir/bin" "$dir/tmp"; cp /bin/busybox "$dir/bin"
-for command in sh cat dd echo ls mkdir rm seq sha256sum sleep tail touch wget; do ln -s busybox "$dir/bin/$command"; done
-tar -C "$dir" -c . | docker import --change 'CMD ["sh"]' - nested:1 >/dev/null; rm -r "$dir"`
 
 // held is what a nested process is known by among all of the host's.
 const held = "sleep 8517263"
@@ -47,6 +43,16 @@ func (w *world) livePod(name string) *corev1.Pod {
 		w.t.Fatal(err)
 	}
 	return pod
+}
+
+// restarts counts how often each container of a Pod was started again.
+func (w *world) restarts(pod string) map[string]int32 {
+	w.t.Helper()
+	out := map[string]int32{}
+	for _, c := range w.livePod(pod).Status.ContainerStatuses {
+		out[c.Name] = c.RestartCount
+	}
+	return out
 }
 
 // TestLifecycle leads one session of the recipe from its start to its end.
@@ -75,7 +81,10 @@ func (l *lifecycle) user(w *world) string {
 	if got := w.inAgent(l.executor, l.id, `id -u; id -g; echo "$DOCKER_HOST"; git -C /workspace symbolic-ref --short HEAD; cat /workspace/README`); got != "1000\n1000\nunix:///run/docker/docker.sock\ntask-1\noriginal" {
 		w.t.Errorf("%q", got)
 	}
-	return "engine " + w.inAgent(l.executor, l.id, `docker version --format '{{.Server.Version}}'`)
+	engineVersion = w.inAgent(l.executor, l.id, `docker info --format 'Docker {{.ServerVersion}}, {{.Driver}}, cgroup driver {{.CgroupDriver}}, {{.OperatingSystem}}'
+docker version --format '{{range .Server.Components}}{{.Name}} {{.Version}}, {{end}}'`)
+	engineVersion = strings.TrimSuffix(strings.ReplaceAll(engineVersion, "\n", "; "), ",")
+	return engineVersion
 }
 
 // listening is the state of a socket in /proc/net/tcp that takes connections.
@@ -113,7 +122,7 @@ func (l *lifecycle) volumes(w *world) string {
 }
 
 func (l *lifecycle) binds(w *world) string {
-	w.inAgent(l.executor, l.id, nestedImage)
+	w.giveNested(l.executor, l.id)
 	got := w.inAgent(l.executor, l.id, `mkdir -p /workspace/shared; echo agent >/workspace/shared/in
 docker run --rm -v /workspace/shared:/data nested:1 sh -c 'cat /data/in; echo nested >/data/out'
 cat /workspace/shared/out
@@ -126,12 +135,19 @@ cat /workspace/shared/out; rm -r /workspace/shared 2>/dev/null || docker run --r
 }
 
 func (l *lifecycle) network(w *world) string {
-	file := filepath.Join(w.sharedDir(), "fileserver")
-	if err := build(file, ".", "./fileserver"); err != nil {
+	file := filepath.Join(w.sharedDir(), "transfer")
+	if err := build(file, ".", "./transfer"); err != nil {
 		w.t.Fatal(err)
 	}
-	w.serve(file, nodeAddress+":8443")
-	const size = 32 << 20
+	program, err := os.Open(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer program.Close() //nolint:errcheck // opened for reading
+	w.serve(file, "serve", nodeAddress+":8443")
+	w.feed(l.executor, l.id, "cat >/workspace/transfer; chmod +x /workspace/transfer; echo", program)
+	defer w.inAgent(l.executor, l.id, "rm /workspace/transfer")
+	const size = 64 << 20
 	w.inAgent(l.executor, l.id, "docker network create own >/dev/null")
 	defer w.inAgent(l.executor, l.id, "docker network rm own >/dev/null")
 	pod := w.in(l.pod.Name, engine, "cat /sys/class/net/eth0/mtu")
@@ -139,12 +155,12 @@ func (l *lifecycle) network(w *world) string {
 		w.t.Errorf("the Pod's interface has an MTU of %s", pod)
 	}
 	for _, network := range []string{"bridge", "own"} {
-		script := fmt.Sprintf(`docker run --rm --network %s nested:1 sh -c 'cat /sys/class/net/eth0/mtu; wget -q --no-check-certificate -O - https://%s:8443/%d | sha256sum'`, network, nodeAddress, size)
+		script := fmt.Sprintf(`docker run --rm --network %s -v /workspace/transfer:/bin/transfer:ro nested:1 sh -c 'cat /sys/class/net/eth0/mtu; transfer get https://%s:8443/%d'`, network, nodeAddress, size)
 		mtu, sum, _ := strings.Cut(w.inAgent(l.executor, l.id, script), "\n")
 		if n, err := strconv.Atoi(mtu); err != nil || n > podMTU {
 			w.t.Errorf("network %s: an MTU of %s", network, mtu)
 		}
-		if sum != streamSum(size)+"  -" {
+		if sum != streamSum(size) {
 			w.t.Errorf("network %s: %q arrived", network, sum)
 		}
 	}
@@ -202,11 +218,7 @@ until docker exec full cat /tmp/ready 2>/dev/null; do sleep 1; done`, memory, pr
 	if grown := w.charged(daemon, ofPod(l.uid())).cpu - after.cpu; grown < spent {
 		w.t.Errorf("the Pod was charged with %v of CPU time after a nested process took %v", grown, spent)
 	}
-	version := "2"
-	if nested.cgroups["memory"] != "" {
-		version = "1, " + w.inAgent(l.executor, l.id, "docker info --format '{{.CgroupDriver}}'")
-	}
-	return fmt.Sprintf("cgroup version %s; charged: %d MiB written, %d processes, %v of CPU time", version, memory, processes, spent)
+	return fmt.Sprintf("cgroups of version %s; charged: %d MiB written, %d processes, %v of CPU time", cgroupVersion(), memory, processes, spent)
 }
 
 func (l *lifecycle) hog(w *world) string {
@@ -224,9 +236,9 @@ docker inspect --format '{{.State.OOMKilled}}' hog; docker rm hog >/dev/null; do
 	if peak > engineMemory {
 		w.t.Errorf("the engine's container took %d bytes, more than its limit", peak)
 	}
-	for _, c := range w.livePod(l.pod.Name).Status.ContainerStatuses {
-		if c.RestartCount != 0 {
-			w.t.Errorf("%s was started again", c.Name)
+	for name, n := range w.restarts(l.pod.Name) {
+		if n > 0 {
+			w.t.Errorf("%s was started again", name)
 		}
 	}
 	return fmt.Sprintf("killed (137, OOMKilled) at %d MiB of the container's %d MiB; no container was started again", peak>>20, engineMemory>>20)
@@ -311,7 +323,7 @@ func (l *lifecycle) replace(w *world) string {
 	engineID := w.inAgent(l.executor, l.id, "docker info --format '{{.ID}}'")
 	// What the profile has by now: another container with the workspace.
 	l.request.Template.Spec.Containers = append(l.request.Template.Spec.Containers, corev1.Container{
-		Name: "later", Image: w.image, VolumeMounts: []corev1.VolumeMount{{Name: compose.WorkspaceVolume, MountPath: compose.WorkspacePath}},
+		Name: "later", Image: w.images.agent, VolumeMounts: []corev1.VolumeMount{{Name: compose.WorkspaceVolume, MountPath: compose.WorkspacePath}},
 	})
 	w.remove(lost)
 	w.resume(l)
@@ -349,16 +361,14 @@ func (w *world) remove(pod *corev1.Pod) {
 }
 
 func (l *lifecycle) cleanup(w *world) string {
-	w.inAgent(l.executor, l.id, nestedImage+"\ndocker run -d --stop-timeout 1 nested:1 "+held+" >/dev/null")
+	w.giveNested(l.executor, l.id)
+	w.inAgent(l.executor, l.id, "docker run -d --stop-timeout 1 nested:1 "+held+" >/dev/null")
 	w.process(l.uid(), held)
 	before := w.processes(l.uid())
-	if err := l.executor.Cleanup(w.t.Context(), l.id); err != nil {
-		w.t.Fatal(err)
-	}
+	w.end(l.executor, l.id)
 	for _, p := range w.processes(l.uid()) {
 		w.t.Errorf("process %d is left: %s", p.pid, p.command)
 	}
-	w.nothing(l.id)
 	return fmt.Sprintf("of %d processes of the Pod on the host, none is left", len(before))
 }
 

@@ -38,7 +38,11 @@ func (w *world) serve(name string, args ...string) {
 // sharedDir is a directory that the node has too: its /tmp is its own.
 func (w *world) sharedDir() string {
 	w.t.Helper()
-	dir, err := os.MkdirTemp(cacheDir(w.t), "shared-")
+	cache, err := cacheDir()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(cache, "shared-")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -143,6 +147,14 @@ func (w *world) charged(p process, outer func(path string) string) usage {
 	}
 }
 
+// cgroupVersion is 2 where the host has cgroups of that version alone.
+func cgroupVersion() string {
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+		return "2"
+	}
+	return "1"
+}
+
 // number reads the first number in a file.
 func (w *world) number(file string) int64 {
 	w.t.Helper()
@@ -158,7 +170,7 @@ func (w *world) number(file string) int64 {
 	return n
 }
 
-// streamSum is the digest of what fileserver answers.
+// streamSum is the digest of what transfer serves.
 func streamSum(size int64) string {
 	h := sha256.New()
 	_, _ = io.CopyN(h, mathrand.NewChaCha8([32]byte{}), size)

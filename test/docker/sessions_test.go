@@ -29,7 +29,8 @@ func TestIsolation(t *testing.T) {
 		}
 		const all = `docker info --format '{{.ID}}'; docker images -q; docker ps -aq; docker volume ls -q; docker network ls --filter type=custom -q`
 		empty := w.inAgent(e, ids[1], all)
-		w.inAgent(e, ids[0], nestedImage+"\ndocker volume create one >/dev/null; docker network create one >/dev/null; docker run -d --stop-timeout 1 --network one -v one:/one nested:1 "+held+" >/dev/null")
+		w.giveNested(e, ids[0])
+		w.inAgent(e, ids[0], "docker volume create one >/dev/null; docker network create one >/dev/null; docker run -d --stop-timeout 1 --network one -v one:/one nested:1 "+held+" >/dev/null")
 		full := strings.Fields(w.inAgent(e, ids[0], all))
 		if len(full) != 5 || full[0] == empty {
 			w.t.Errorf("one has %q, two %q", full, empty)
@@ -42,10 +43,7 @@ func TestIsolation(t *testing.T) {
 			if err != nil || len(pods.Items) != 1 {
 				w.t.Errorf("%s: %d Pods, %v", id, len(pods.Items), err)
 			}
-			if err := e.Cleanup(w.t.Context(), id); err != nil {
-				w.t.Fatal(err)
-			}
-			w.nothing(id)
+			w.end(e, id)
 		}
 		return "two engines; an image, a container, a network and a volume of the one are not seen by the other"
 	})
@@ -118,10 +116,9 @@ func TestExistingClaim(t *testing.T) {
 		r.Profile.Workspace = compose.Workspace{Mode: compose.ExistingClaim, ClaimName: name}
 		e := w.executor("existing")
 		w.launch(e, r)
-		w.inAgent(e, "existing", nestedImage+"\ndocker run --rm -v /workspace:/data nested:1 sh -c 'cat /data/theirs; echo session >/data/ours'")
-		if err := e.Cleanup(w.t.Context(), "existing"); err != nil {
-			w.t.Fatal(err)
-		}
+		w.giveNested(e, "existing")
+		w.inAgent(e, "existing", "docker run --rm -v /workspace:/data nested:1 sh -c 'cat /data/theirs; echo session >/data/ours'")
+		w.end(e, "existing")
 		if diff := cmp.Diff(before, raw()); diff != "" {
 			w.t.Errorf("-before +after\n%s", diff)
 		}

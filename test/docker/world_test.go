@@ -2,7 +2,9 @@ package docker
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,21 +37,26 @@ const (
 	engineMemory = 1 << 30
 )
 
+var acceptance = flag.Bool("acceptance", false, "take the recipe's own image for the agent, prove all that needs it, and write docs/evidence/docker-workloads.md")
+
 // world is a node and what sessions are made of.
 type world struct {
 	t       *testing.T
 	cluster *cluster.Cluster
 	kube    kubernetes.Interface
 	file    string // of the inventory
-	image   string // of agent and engine, by digest
+	images  images
 }
+
+// images are the containers' images, by digest.
+type images struct{ agent, engine string }
 
 // theNode is started once for all tests of this package.
 var theNode struct {
-	once  sync.Once
-	c     *cluster.Cluster
-	image string
-	err   error
+	once   sync.Once
+	c      *cluster.Cluster
+	images images
+	err    error
 }
 
 func newWorld(t *testing.T) *world {
@@ -57,22 +64,35 @@ func newWorld(t *testing.T) *world {
 	if os.Geteuid() != 0 {
 		t.Skip("a node needs root")
 	}
-	theNode.once.Do(func() {
-		file := archive(t, lifecyclePackages)
-		ctx := context.Background() // the node outlives the test that starts it
-		if theNode.c, theNode.err = cluster.New(ctx, cluster.Options{Node: true, PodMTU: podMTU}); theNode.err == nil {
-			theNode.image, theNode.err = importImage(ctx, theNode.c, "kandev.test/worker", file)
-		}
-	})
+	theNode.once.Do(func() { theNode.c, theNode.images, theNode.err = startNode(context.Background()) })
 	if theNode.err != nil {
 		t.Fatal(theNode.err)
 	}
-	w := &world{t: t, cluster: theNode.c, image: theNode.image, file: filepath.Join(t.TempDir(), "inventory", "sessions.db")}
+	w := &world{t: t, cluster: theNode.c, images: theNode.images, file: filepath.Join(t.TempDir(), "inventory", "sessions.db")}
 	var err error
 	if w.kube, err = kubernetes.NewForConfig(w.cluster.Config()); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// startNode starts a node that has the images. It outlives the test that starts it.
+func startNode(ctx context.Context) (c *cluster.Cluster, i images, err error) {
+	engineFile, err := rootFS(ctx, lifecyclePackages...)
+	if err != nil {
+		return nil, i, err
+	}
+	agentFile := ""
+	if *acceptance {
+		if agentFile, err = recipeImage(ctx); err != nil {
+			return nil, i, err
+		}
+	}
+	if c, err = cluster.New(ctx, cluster.Options{Node: true, PodMTU: podMTU}); err != nil {
+		return nil, i, err
+	}
+	i, err = importImages(ctx, c, engineFile, agentFile)
+	return c, i, err
 }
 
 // template is the recipe's own, with images that the node has and limits that a test reaches.
@@ -88,9 +108,10 @@ func (w *world) template() *corev1.PodTemplateSpec {
 	}
 	for i := range parsed.Spec.Spec.Containers {
 		c := &parsed.Spec.Spec.Containers[i]
-		c.Image = w.image
+		c.Image = w.images.agent
 		c.Resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{} // of which the node keeps no account
 		if c.Name == engine {
+			c.Image = w.images.engine
 			c.Resources.Limits[corev1.ResourceMemory] = *resource.NewQuantity(engineMemory, resource.BinarySI)
 		}
 	}
@@ -182,16 +203,25 @@ func (w *world) launch(e *executor.Executor, r executor.Request) *executor.Sessi
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = s.Close() })
+	w.t.Cleanup(func() {
+		_ = s.Close()
+		_ = e.Cleanup(context.Background(), r.Identity.InstanceID) // where the test has not come so far
+	})
 	return s
 }
 
 // inAgent runs a script where the agent runs its commands, and returns what it prints.
 func (w *world) inAgent(e *executor.Executor, id, script string) string {
 	w.t.Helper()
+	return w.feed(e, id, script, nil)
+}
+
+// feed is inAgent with something to read.
+func (w *world) feed(e *executor.Executor, id, script string, in io.Reader) string {
+	w.t.Helper()
 	var out output
 	command := []string{"/bin/sh", "-euc", "export HOME=" + bootstrap.HomePath + "\n" + script + "\n:"}
-	if err := e.Exec(w.t.Context(), id, executor.Run{Command: command, Stdout: &out, Stderr: &out}); err != nil {
+	if err := e.Exec(w.t.Context(), id, executor.Run{Command: command, Stdin: in, Stdout: &out, Stderr: &out}); err != nil {
 		w.t.Fatalf("%s\n%v\n%s", script, err, &out)
 	}
 	return out.String()
@@ -240,7 +270,14 @@ func (w *world) in(pod, container, script string) string {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	code := m.Run()
+	if *acceptance && len(evidence) > 0 {
+		if err := writeEvidence(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
 	if theNode.c != nil {
 		if err := theNode.c.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

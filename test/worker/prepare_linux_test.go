@@ -50,10 +50,8 @@ func (s *session) docker(script string) {
 // prepare runs the script with variables beside those of every call.
 func (s *session) prepare(env ...string) result {
 	s.t.Helper()
-	script, err := filepath.Abs(filepath.Join(recipe, "prepare.sh"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	script := filepath.Join(s.home, "prepare.sh")
+	write(s.t, script, file(s.t, "prepare.sh"))
 	c := exec.Command(s.shell[0], append(s.shell[1:], script)...)
 	c.Dir = s.workspace
 	c.Env = append([]string{

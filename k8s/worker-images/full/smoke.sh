@@ -139,16 +139,17 @@ check_image() {
   CGO_ENABLED=0 go build -o answer . >&2
   printf 'FROM scratch\nCOPY answer /answer\nENTRYPOINT ["/answer"]\n' >Dockerfile
   docker buildx build --load --label "$label=$id" --tag "$image" . >&2
-  expect "$(docker run --rm --label "$label=$id" "$image")" 'answer 42'
+  expect "$(docker run --rm --pull never --label "$label=$id" "$image")" 'answer 42'
   docker version --format '{{.Client.Version}}, engine {{.Server.Version}}'
 }
 
 check_binds() {
   mkdir in out
   printf 'from the agent, ' >in/message
-  docker run --rm --label "$label=$id" -v "$PWD/in:/in:ro" -v "$PWD/out:/out" "$image" 'from a container' >&2
+  docker run --rm --pull never --label "$label=$id" -v "$PWD/in:/in:ro" -v "$PWD/out:/out" "$image" 'from a container' >&2
   expect "$(cat out/result)" 'from the agent, from a container'
   expect "$(ls in)" message
+  echo 'read-only and read-write'
 }
 
 check_compose() {
@@ -158,6 +159,7 @@ check_compose() {
 services:
   copy:
     image: $image
+    pull_policy: never
     command: [from compose]
     labels: {$label: $id}
     volumes: ["./in:/in:ro", "./out:/out"]
@@ -205,8 +207,8 @@ log=$directory/log
 trap 'clean >/dev/null 2>&1 || :; exit 1' HUP INT TERM
 self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 
-# Nothing is fetched, and what a tool keeps of its own goes with the rest.
-export HOME="$directory/home" GOPROXY=off GOTOOLCHAIN=local GOFLAGS=-mod=mod CI=1
+# Nothing is fetched, and what a tool keeps of its own goes with the rest. The repository around it is nobody's business.
+export HOME="$directory/home" GOPROXY=off GOTOOLCHAIN=local GOFLAGS='-mod=mod -buildvcs=false' CI=1
 mkdir "$HOME"
 results='' passed=true
 for check in $checks; do

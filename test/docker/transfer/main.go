@@ -1,13 +1,16 @@
-// Command fileserver serves any number of bytes by HTTPS, with a certificate of its own, at an address that it is given:
-// GET /N is N bytes of a fixed stream. It ends with its standard input.
+// Command transfer serves any number of bytes by HTTPS, with a certificate of its own, until its standard input ends: GET /N is
+// N bytes of a fixed stream. It also gets them, and prints their digest.
 package main
 
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -19,12 +22,27 @@ import (
 )
 
 func main() {
-	certificate, err := newCertificate()
+	var err error
+	switch {
+	case len(os.Args) == 3 && os.Args[1] == "serve":
+		err = listen(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == "get":
+		err = get(os.Args[2])
+	default:
+		err = errors.New("transfer serve ADDRESS | transfer get URL")
+	}
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func listen(address string) error {
+	certificate, err := newCertificate()
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
-		Addr:              os.Args[1],
+		Addr:              address,
 		Handler:           http.HandlerFunc(serve),
 		ReadHeaderTimeout: 10 * time.Second,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
@@ -33,7 +51,23 @@ func main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	log.Fatal(server.ListenAndServeTLS("", ""))
+	return server.ListenAndServeTLS("", "")
+}
+
+// get prints the digest of what a URL holds, whoever serves it.
+func get(url string) error {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	answer, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, answer.Body); err != nil {
+		return err
+	}
+	_, err = fmt.Printf("%x\n", h.Sum(nil))
+	return err
 }
 
 // stream is what every answer begins with: no packet of it is like another.

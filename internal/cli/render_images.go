@@ -19,10 +19,8 @@ import (
 func setImages(loaded *lint.FileResult, images []string) (*corev1.PodTemplateSpec, error) {
 	t := loaded.Template.DeepCopy()
 	byName := map[string]*corev1.Container{}
-	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
-		for i := range list {
-			byName[list[i].Name] = &list[i]
-		}
+	for _, c := range containers(&t.Spec) {
+		byName[c.Name] = c
 	}
 	set := map[string]bool{}
 	for _, image := range images {
@@ -68,9 +66,18 @@ func (r *renderCommand) containerNames(ctx context.Context, file string) []strin
 		return nil
 	}
 	var out []string
-	for _, list := range [][]corev1.Container{loaded.Template.Spec.InitContainers, loaded.Template.Spec.Containers} {
+	for _, c := range containers(&loaded.Template.Spec) {
+		out = append(out, c.Name+"=")
+	}
+	return out
+}
+
+// containers lists the containers that a template may have.
+func containers(s *corev1.PodSpec) []*corev1.Container {
+	var out []*corev1.Container
+	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
 		for i := range list {
-			out = append(out, list[i].Name+"=")
+			out = append(out, &list[i])
 		}
 	}
 	return out

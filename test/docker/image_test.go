@@ -42,7 +42,7 @@ func cacheDir() (string, error) {
 }
 
 // cached returns a file of the cache that is named after what it is made of, and has it made where it is not there.
-func cached(kind string, madeOf []byte, make func(dir, file string) error) (string, error) {
+func cached(kind string, madeOf []byte, build func(dir, file string) error) (string, error) {
 	dir, err := cacheDir()
 	if err != nil {
 		return "", err
@@ -57,7 +57,7 @@ func cached(kind string, madeOf []byte, make func(dir, file string) error) (stri
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
-	if err := make(dir, file+".new"); err != nil {
+	if err := build(dir, file+".new"); err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
 	return file, os.Rename(file+".new", file)

@@ -116,6 +116,9 @@ func (w *world) process(uid, command string) process {
 	return all[0]
 }
 
+// cgroups is where the host's are.
+const cgroups = "/sys/fs/cgroup"
+
 // usage is what a cgroup is charged with.
 type usage struct {
 	memory int64         // bytes, now
@@ -127,29 +130,25 @@ type usage struct {
 // charged returns what the cgroups of a process are charged with, or of an ancestor: outer cuts a path to the ancestor's.
 func (w *world) charged(p process, outer func(path string) string) usage {
 	w.t.Helper()
-	if path, ok := p.cgroups["memory"]; ok { // version 1: a hierarchy for each controller
-		at := func(controller string) string {
-			return filepath.Join("/sys/fs/cgroup", controller, outer(p.cgroups[controller]))
-		}
+	read := func(controller, file string) int64 {
+		at := outer(p.cgroups[controller])
+		return w.number(filepath.Join(cgroups, controller, at, file))
+	}
+	if cgroupVersion() == "2" {
 		return usage{
-			memory: w.number(filepath.Join("/sys/fs/cgroup/memory", outer(path), "memory.usage_in_bytes")),
-			peak:   w.number(filepath.Join("/sys/fs/cgroup/memory", outer(path), "memory.max_usage_in_bytes")),
-			cpu:    time.Duration(w.number(filepath.Join(at("cpuacct"), "cpuacct.usage"))),
-			pids:   w.number(filepath.Join(at("pids"), "pids.current")),
+			memory: read("", "memory.current"), peak: read("", "memory.peak"), pids: read("", "pids.current"),
+			cpu: time.Duration(read("", "cpu.stat")) * time.Microsecond,
 		}
 	}
-	at := filepath.Join("/sys/fs/cgroup", outer(p.cgroups[""]))
 	return usage{
-		memory: w.number(filepath.Join(at, "memory.current")),
-		peak:   w.number(filepath.Join(at, "memory.peak")),
-		cpu:    time.Duration(w.number(filepath.Join(at, "cpu.stat"))) * time.Microsecond,
-		pids:   w.number(filepath.Join(at, "pids.current")),
+		memory: read("memory", "memory.usage_in_bytes"), peak: read("memory", "memory.max_usage_in_bytes"), pids: read("pids", "pids.current"),
+		cpu: time.Duration(read("cpuacct", "cpuacct.usage")),
 	}
 }
 
 // cgroupVersion is 2 where the host has cgroups of that version alone.
 func cgroupVersion() string {
-	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+	if _, err := os.Stat(cgroups + "/cgroup.controllers"); err == nil {
 		return "2"
 	}
 	return "1"

@@ -381,7 +381,7 @@ func TestPrepareSetsUp(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		other := newSession(t, shell)
-		other.env = append(s.env, "PREPARE_INSTALL=echo again >>$LOG")
+		other.env = append(other.env, append(s.env, "PREPARE_INSTALL=echo again >>$LOG")...)
 		if r := other.prepare("PREPARE_SETUP=exit 3"); r.status == 0 || !strings.Contains(r.errOut, "the repository could not be set up") {
 			t.Errorf("%+v", r)
 		}

@@ -27,7 +27,7 @@ import (
 
 const (
 	recipe    = "../../k8s/worker-images/full"
-	namespace = "default" // of every session
+	namespace = "sessions" // of every session
 	agent     = "kandev-agent"
 	engine    = "docker-engine"
 
@@ -91,8 +91,10 @@ func startNode(ctx context.Context) (c *cluster.Cluster, i images, err error) {
 	if c, err = cluster.New(ctx, cluster.Options{Node: true, PodMTU: podMTU}); err != nil {
 		return nil, i, err
 	}
-	i, err = importImages(ctx, c, engineFile, agentFile)
-	return c, i, err
+	if i, err = importImages(ctx, c, engineFile, agentFile); err != nil {
+		return c, i, err
+	}
+	return c, i, govern(ctx, c, i.engine)
 }
 
 // template is the recipe's own, with images that the node has and limits that a test reaches.

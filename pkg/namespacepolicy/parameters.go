@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 	"github.com/kandev/kandev-podlint/pkg/compose"
 )
 
@@ -42,9 +41,6 @@ func ParseCompanion(text string) (Companion, error) {
 	}
 	return Companion{Name: name, Image: image}, nil
 }
-
-// pinned is an image's name with a digest: one that no registry can give another image for.
-var pinned = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$`)
 
 // Validate returns everything for which the policy cannot be written.
 func (p Parameters) Validate() field.ErrorList {
@@ -107,7 +103,7 @@ func (c Companion) validate(at *field.Path) field.ErrorList {
 	if c.Name == compose.DefaultMainContainer {
 		errs = append(errs, field.Invalid(at, c.Name, "is the agent's own container, which is not to be privileged"))
 	}
-	if !pinned().MatchString(c.Image) {
+	if image, ok := compose.ParseImage(c.Image); !ok || !strings.HasPrefix(image.Digest, "sha256:") {
 		errs = append(errs, field.Invalid(at, c.Image, "the image needs its digest: NAME@sha256:DIGEST, of 64 hexadecimal digits"))
 	}
 	return errs

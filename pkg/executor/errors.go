@@ -146,7 +146,7 @@ var leads = map[Reason]string{
 	Unschedulable:      "no node takes the Pod",
 	ImagePull:          "the image cannot be pulled",
 	ContainerConfig:    "the container cannot be created",
-	Crashed:            "the main container ended",
+	Crashed:            "a container that the session needs ended",
 	Evicted:            "the node ended the Pod",
 	ClaimPending:       "the claim gets no volume",
 	StreamRefused:      "something between here and the node cannot carry streams",

@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,18 +22,65 @@ func inspect(pod *corev1.Pod, main string) (running bool, fault *podFault) {
 	if fault := inspectPod(pod); fault != nil {
 		return false, fault
 	}
-	for _, s := range pod.Status.InitContainerStatuses {
-		if fault := inspectContainer(s, "init container "+s.Name); fault != nil {
-			return false, fault
-		}
-	}
 	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == main {
-			fault := inspectContainer(s, "container "+s.Name)
-			return s.State.Running != nil && fault == nil, fault
+		if s.Name != main {
+			continue
+		}
+		if fault := inspectMain(s); fault != nil || s.State.Running != nil {
+			return fault == nil, fault
 		}
 	}
-	return false, nil
+	return false, inspectInit(pod)
+}
+
+// inspectMain says what keeps the main container from running, or has ended it.
+func inspectMain(s corev1.ContainerStatus) *podFault {
+	name := "container " + s.Name
+	if fault := inspectWaiting(s, name); fault != nil {
+		return fault
+	}
+	for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+		if t != nil && (t.ExitCode != 0 || s.RestartCount > 0) {
+			return final(Crashed, terminated(name, t))
+		}
+	}
+	return nil
+}
+
+// inspectInit says which init container holds the main container up.
+func inspectInit(pod *corev1.Pod) *podFault {
+	for _, s := range pod.Status.InitContainerStatuses {
+		name := "init container " + s.Name
+		if fault := inspectWaiting(s, name); fault != nil {
+			return fault
+		}
+		if fault := inspectInitEnd(s, name, isSidecar(pod, s.Name)); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+// inspectInitEnd says what the end of an init container means. The kubelet starts it again: at once, and after a second end
+// with delays that grow. One that has failed a second time has failed for good; a sidecar only has to get started.
+func inspectInitEnd(s corev1.ContainerStatus, name string, sidecar bool) *podFault {
+	end := s.State.Terminated
+	if end == nil && s.State.Waiting != nil {
+		end = s.LastTerminationState.Terminated
+	}
+	if end == nil || !sidecar && end.ExitCode == 0 {
+		return nil
+	}
+	fault := final(Crashed, terminated(name, end))
+	fault.passing = sidecar || s.RestartCount == 0
+	return fault
+}
+
+// isSidecar reports whether an init container is one that goes on running beside the others.
+func isSidecar(pod *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
 }
 
 // restarting is what a crash means in a Pod whose agent was started before: nothing, where the container runs again.
@@ -83,22 +131,17 @@ var waiting = map[string]struct {
 	"RunContainerError":          {ContainerConfig, true}, // the container's end says more
 }
 
-// inspectContainer says what keeps a container from running. An init container that ended well does not.
-func inspectContainer(s corev1.ContainerStatus, name string) *podFault {
-	if w := s.State.Waiting; w != nil {
-		if known, ok := waiting[w.Reason]; ok {
-			return &podFault{&Error{
-				Reason: known.reason, Subject: s.Image,
-				Message: fmt.Sprintf("%s: %s", name, cmp.Or(w.Message, w.Reason)),
-			}, known.passing}
-		}
+// inspectWaiting says why the kubelet does not start a container.
+func inspectWaiting(s corev1.ContainerStatus, name string) *podFault {
+	w := s.State.Waiting
+	if w == nil {
+		return nil
 	}
-	for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
-		if t != nil && (t.ExitCode != 0 || s.RestartCount > 0) {
-			return final(Crashed, terminated(name, t))
-		}
+	known, ok := waiting[w.Reason]
+	if !ok {
+		return nil
 	}
-	return nil
+	return &podFault{&Error{Reason: known.reason, Subject: s.Image, Message: fmt.Sprintf("%s: %s", name, cmp.Or(w.Message, w.Reason))}, known.passing}
 }
 
 // terminated says how a container ended.

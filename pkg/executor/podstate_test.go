@@ -25,6 +25,13 @@ func TestInspect(t *testing.T) {
 	looping.LastTerminationState, looping.RestartCount = ended(80, "Error", "kandev-bootstrap: the image has no sha256sum\n"), 1
 	restarted := of(main, runs)
 	restarted.LastTerminationState, restarted.RestartCount = ended(137, "OOMKilled", ""), 1
+	always := corev1.ContainerRestartPolicyAlways
+	retried := func(name string, restarts int32, state corev1.ContainerState) corev1.ContainerStatus {
+		s := of(name, state)
+		s.LastTerminationState, s.RestartCount = ended(1, "Error", ""), restarts
+		return s
+	}
+	initializing := of(main, waits("PodInitializing", ""))
 	for name, c := range map[string]struct {
 		status  corev1.PodStatus
 		deleted bool
@@ -80,9 +87,56 @@ func TestInspect(t *testing.T) {
 			reason: Crashed, said: `container kandev-agent ended with status 128 (StartError): exec: "/bin/sh": stat /bin/sh: no such file or directory`,
 		},
 		"init container ended well": {status: corev1.PodStatus{InitContainerStatuses: states{of("setup", ended(0, "Completed", ""))}}},
-		"init container fails": {
-			status: corev1.PodStatus{InitContainerStatuses: states{of("setup", ended(1, "Error", ""))}},
+		"init container fails once": {
+			status: corev1.PodStatus{InitContainerStatuses: states{of("setup", ended(1, "Error", ""))}, ContainerStatuses: states{initializing}},
+			reason: Crashed, passing: true, said: "init container setup ended with status 1",
+		},
+		"init container is tried again": {
+			status: corev1.PodStatus{InitContainerStatuses: states{retried("setup", 1, runs)}, ContainerStatuses: states{initializing}},
+		},
+		"init container failed once and ended well": {
+			status: corev1.PodStatus{InitContainerStatuses: states{retried("setup", 1, ended(0, "Completed", ""))}, ContainerStatuses: states{initializing}},
+		},
+		"init container fails again": {
+			status: corev1.PodStatus{InitContainerStatuses: states{retried("setup", 1, ended(1, "Error", ""))}, ContainerStatuses: states{initializing}},
 			reason: Crashed, said: "init container setup ended with status 1",
+		},
+		"init container loops": {
+			status: corev1.PodStatus{
+				InitContainerStatuses: states{retried("setup", 1, waits("CrashLoopBackOff", "back-off 10s"))}, ContainerStatuses: states{initializing},
+			},
+			reason: Crashed, said: "init container setup ended with status 1",
+		},
+		"init container without a secret": {
+			status: corev1.PodStatus{
+				InitContainerStatuses: states{of("setup", waits("CreateContainerConfigError", `secret "keys" not found`))}, ContainerStatuses: states{initializing},
+			},
+			reason: ContainerConfig, said: `init container setup: secret "keys" not found`,
+		},
+		"sidecar fails": {
+			status: corev1.PodStatus{InitContainerStatuses: states{of("sidecar", ended(1, "Error", ""))}, ContainerStatuses: states{initializing}},
+			reason: Crashed, passing: true, said: "init container sidecar ended with status 1",
+		},
+		"sidecar loops": {
+			status: corev1.PodStatus{
+				InitContainerStatuses: states{retried("sidecar", 3, waits("CrashLoopBackOff", "back-off 40s"))}, ContainerStatuses: states{initializing},
+			},
+			reason: Crashed, passing: true, said: "init container sidecar ended with status 1",
+		},
+		"sidecar failed and runs": {
+			status: corev1.PodStatus{InitContainerStatuses: states{retried("sidecar", 1, runs)}, ContainerStatuses: states{initializing}},
+		},
+		"runs beside a sidecar that loops": {
+			status: corev1.PodStatus{
+				InitContainerStatuses: states{retried("sidecar", 3, waits("CrashLoopBackOff", "back-off 40s"))}, ContainerStatuses: states{of(main, runs)},
+			},
+			running: true,
+		},
+		"runs beside a sidecar whose image is gone": {
+			status: corev1.PodStatus{
+				InitContainerStatuses: states{of("sidecar", waits("ImagePullBackOff", ""))}, ContainerStatuses: states{of(main, runs)},
+			},
+			running: true,
 		},
 		"evicted": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."},
@@ -96,6 +150,7 @@ func TestInspect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: c.status}
+			pod.Spec.InitContainers = []corev1.Container{{Name: "setup"}, {Name: "sidecar", RestartPolicy: &always}}
 			if c.deleted {
 				pod.DeletionTimestamp = &metav1.Time{}
 			}

@@ -33,7 +33,7 @@ func (c container) exec(ctx context.Context, command []string, stdin io.Reader, 
 
 // bootstrap uploads everything, runs the preparation, and has the agent started. It may be repeated whole.
 func (c container) bootstrap(ctx context.Context, d *delivery, prepare bool) error {
-	request := upload.Request{Remove: []string{bootstrap.MarkerPath, TokenPath}, Files: d.files}
+	request := upload.Request{Remove: []string{bootstrap.MarkerPath, bootstrap.TokenPath}, Files: d.files}
 	if !prepare {
 		request.Last = d.marker
 	}
@@ -86,10 +86,9 @@ const prepared = "kandev-prepared "
 
 // prepare runs the preparation script to its end. What it prints stays out of errors: a script may print what it was given.
 func (c container) prepare(ctx context.Context) error {
-	inner := bootstrap.PrepareCommand(bootstrap.Options{})
-	command := append([]string{"/bin/sh", "-c", `"$@"; printf '\n` + prepared + `%s\n' "$?"`, "sh"}, inner...)
+	const script = `"$@" </dev/null; printf '\n` + prepared + `%s\n' "$?"`
 	var out lastLine
-	err := c.exec(ctx, command, nil, &out, &out)
+	err := c.sure(ctx, script, bootstrap.PrepareCommand(bootstrap.Options{}), &out)
 	status, ok := strings.CutPrefix(out.String(), prepared)
 	switch {
 	case ok && status == "0":
@@ -129,7 +128,7 @@ func (l *lastLine) String() string {
 func (c container) secrets(ctx context.Context) (nonce, token string, err error) {
 	const (
 		script = `while IFS= read -r line; do case $line in ` + envNonce + `=*) printf 'nonce %s\n' "${line#*=}" ;; esac; done <` + bootstrap.AuthEnvPath +
-			`; if [ -f ` + TokenPath + ` ]; then IFS= read -r line <` + TokenPath + `; printf 'token %s\n' "$line"; fi; echo end`
+			`; if [ -f ` + bootstrap.TokenPath + ` ]; then IFS= read -r line <` + bootstrap.TokenPath + `; printf 'token %s\n' "$line"; fi; echo end`
 	)
 	var out lockedBuffer
 	err = c.exec(ctx, []string{"/bin/sh", "-c", script}, nil, &out, io.Discard)
@@ -150,47 +149,54 @@ func (c container) secrets(ctx context.Context) (nonce, token string, err error)
 	return nonce, token, nil
 }
 
-// end ends the container's first process, the agent, once it is certain that it is this Pod's. The stream may end with it.
+// end ends the container's first process, the agent. The stream may end with it.
 func (c container) end(ctx context.Context) error {
-	const script = `echo here; read -r _ && kill 1`
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stdin, sure := io.Pipe()
-	here := make(chan struct{})
-	go func() {
-		select {
-		case <-here:
-		case <-ctx.Done():
-		}
-		err := c.verify(ctx)
-		if err == nil {
-			_, err = io.WriteString(sure, "yes\n")
-		} else {
-			cancel(err)
-		}
-		_ = sure.CloseWithError(err)
-	}()
-	err := c.exec(ctx, []string{"/bin/sh", "-c", script}, stdin, &firstWrite{heard: here}, io.Discard)
-	_ = stdin.Close()
+	err := c.sure(ctx, `kill 1`, nil, io.Discard)
 	if _, ended := errors.AsType[*ExitError](err); ended || reasonOf(err) == StreamBroken {
 		return nil
 	}
 	return err
 }
 
-// firstWrite tells when something is first written to it.
-type firstWrite struct {
+// sure runs a shell script with arguments, once it is certain that the shell which has answered is in this Pod: a command of an
+// exec runs at once, in whatever Pod has the name.
+func (c container) sure(ctx context.Context, script string, args []string, out io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stdin, to := io.Pipe()
+	defer stdin.Close() //nolint:errcheck // nothing more is read
+	answer := &answered{Writer: out, heard: make(chan struct{})}
+	go func() {
+		select {
+		case <-answer.heard:
+		case <-ctx.Done():
+			return
+		}
+		if err := c.verify(ctx); err != nil {
+			cancel(err) // the shell ends with its stream, and does nothing
+			return
+		}
+		_, err := io.WriteString(to, "sure\n")
+		_ = to.CloseWithError(err)
+	}()
+	command := append([]string{"/bin/sh", "-c", `echo here; read -r sure && [ "$sure" = sure ] || exit; ` + script, "sh"}, args...)
+	return c.exec(ctx, command, stdin, answer, out)
+}
+
+// answered is the output of a command, and tells when it has begun.
+type answered struct {
+	io.Writer
 	once  sync.Once
 	heard chan struct{}
 }
 
 // Write takes what is written.
-func (f *firstWrite) Write(p []byte) (int, error) {
-	f.once.Do(func() { close(f.heard) })
-	return len(p), nil
+func (a *answered) Write(p []byte) (int, error) {
+	a.once.Do(func() { close(a.heard) })
+	return a.Writer.Write(p)
 }
 
 // keepToken leaves the token of a handshake in the auth volume.
 func (c container) keepToken(ctx context.Context, token string) error {
-	return c.send(ctx, upload.Request{Files: []upload.File{{Path: TokenPath, Mode: 0o600, Content: upload.NewBlob([]byte(token + "\n"))}}})
+	return c.send(ctx, upload.Request{Files: []upload.File{{Path: bootstrap.TokenPath, Mode: 0o600, Content: upload.NewBlob([]byte(token + "\n"))}}})
 }

@@ -35,10 +35,6 @@ func (m *Material) Validate() error {
 	return nil
 }
 
-// TokenPath is where the executor leaves the token of its handshake, in the auth volume: another process that may exec there
-// takes the session over with it.
-const TokenPath = "/run/kandev/control-token" //nolint:gosec // a path, no credential
-
 // The environment that the executor gives the agent.
 const (
 	envListenHost = "AGENTCTL_LISTEN_HOST"

@@ -222,15 +222,40 @@ type swap struct {
 	rt     http.RoundTripper
 	method string
 	path   string // what the request's path ends in
+	query  string // what its query holds
 	once   *sync.Once
 	do     func()
 }
 
 func (s swap) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == s.method && strings.HasSuffix(r.URL.Path, s.path) {
+	if r.Method == s.method && strings.HasSuffix(r.URL.Path, s.path) && strings.Contains(r.URL.RawQuery, s.query) {
 		s.once.Do(s.do)
 	}
 	return s.rt.RoundTrip(r)
+}
+
+// replacePod puts a Pod that is like a session's, and is not, in the place of the session's.
+func (w *world) replacePod(id, name string) *corev1.Pod {
+	pod, err := w.kube.CoreV1().Pods(namespace).Get(context.Background(), name, metav1.GetOptions{})
+	if err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	w.deletePod(pod)
+	w.settle(func() bool { pods, _ := w.objects(id); return len(pods) == 0 })
+	pod.ObjectMeta = metav1.ObjectMeta{Name: pod.Name, Labels: pod.Labels, Annotations: pod.Annotations}
+	pod.Spec.NodeName = ""
+	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
+	for n := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[n]
+		c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == compose.WorkspaceVolume })
+	}
+	foreign := w.createPod(pod)
+	w.settle(func() bool {
+		now, err := w.kube.CoreV1().Pods(namespace).Get(context.Background(), name, metav1.GetOptions{})
+		return err == nil && now.Status.Phase == corev1.PodRunning
+	})
+	return foreign
 }
 
 // A Pod that is replaced between the look and the deletion, or before an upload, is not ours: it is not deleted, and gets nothing.
@@ -251,27 +276,7 @@ func TestAdversaryReplacesThePod(t *testing.T) {
 			var foreign *corev1.Pod
 			config := w.cluster.Config()
 			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-				return swap{rt, c.method, c.path, new(sync.Once), func() {
-					pod, err := w.kube.CoreV1().Pods(namespace).Get(context.Background(), s.Row.Pod.Name, metav1.GetOptions{})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					w.deletePod(pod)
-					w.settle(func() bool { pods, _ := w.objects(id); return len(pods) == 0 })
-					pod.ObjectMeta = metav1.ObjectMeta{Name: pod.Name, Labels: pod.Labels, Annotations: pod.Annotations}
-					pod.Spec.NodeName = ""
-					pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
-					for n := range pod.Spec.Containers {
-						c := &pod.Spec.Containers[n]
-						c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == compose.WorkspaceVolume })
-					}
-					foreign = w.createPod(pod)
-					w.settle(func() bool {
-						now, err := w.kube.CoreV1().Pods(namespace).Get(context.Background(), pod.Name, metav1.GetOptions{})
-						return err == nil && now.Status.Phase == corev1.PodRunning
-					})
-				}}
+				return swap{rt, c.method, c.path, "", new(sync.Once), func() { foreign = w.replacePod(id, s.Row.Pod.Name) }}
 			})
 			e, closeStore, err := newExecutor(t.Context(), config, w.file, "second-"+id, nil)
 			if err != nil {
@@ -298,6 +303,32 @@ func TestAdversaryReplacesThePod(t *testing.T) {
 			w.untouched(foreign)
 		})
 	}
+}
+
+// A Pod that is replaced between the upload and the preparation is given no preparation.
+func TestAdversaryReplacesThePreparedPod(t *testing.T) {
+	w := newWorld(t)
+	const id = "swapped-before-preparation"
+	var foreign *corev1.Pod
+	config := w.cluster.Config()
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return swap{rt, http.MethodGet, "/exec", "kandev-prepare", new(sync.Once), func() { foreign = w.replacePod(id, compose.PodName(id)) }}
+	})
+	e, closeStore, err := newExecutor(t.Context(), config, w.file, "owner-"+id, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore()
+	r, err := request(id, w.agent, compose.ManagedPVC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Launch(t.Context(), r)
+	w.wantReason(err, executor.Replaced)
+	w.untouched(foreign)
+	w.deletePod(foreign)
+	w.settle(func() bool { pods, _ := w.objects(id); return len(pods) == 0 })
+	w.nothing(e, id)
 }
 
 // A claim of the recorded name and another UID is not the workspace: no Pod gets it.

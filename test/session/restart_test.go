@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 	"github.com/kandev/kandev-podlint/pkg/executor"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
 )
@@ -23,6 +24,10 @@ func TestAgentRestarts(t *testing.T) {
 	_, _ = call(s, http.MethodPost, "/exit", "") // which ends before its answer
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+	w.settle(func() bool { return w.answers("restarts") })
+	if err := e.Exec(t.Context(), "restarts", executor.Run{Command: []string{"test", "!", "-e", bootstrap.TokenPath}, Stdout: io.Discard}); err != nil {
+		t.Errorf("the token of the agent before it is there: %v", err)
 	}
 	s, err := e.Reconnect(t.Context(), "restarts")
 	if err != nil {
@@ -118,7 +123,7 @@ func TestTokenIsLost(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Exec(t.Context(), "lost-token", executor.Run{Command: []string{"rm", executor.TokenPath}, Stdout: io.Discard}); err != nil {
+	if err := e.Exec(t.Context(), "lost-token", executor.Run{Command: []string{"rm", bootstrap.TokenPath}, Stdout: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := e.Reconnect(t.Context(), "lost-token")

@@ -8,13 +8,14 @@ import (
 
 // The files of an upload, at the places where the script looks for them.
 const (
-	AgentPath      = "/opt/kandev/agentctl"    // the agent's control program, 0755
-	RuntimeEnvPath = "/opt/kandev/runtime.env" // see EncodeEnv
-	PreparePath    = "/opt/kandev/prepare.sh"  // run by PrepareCommand, before the marker is written
-	AuthEnvPath    = "/run/kandev/auth.env"    // see EncodeEnv, 0600
-	HomePath       = "/run/kandev/home"        // the agent's HOME, 0700, made by the script where it is missing
-	MarkerPath     = "/opt/kandev/start"       // see Marker, written last
-	WakePath       = "/opt/kandev/wake"        // a FIFO, there only while the script waits
+	AgentPath      = "/opt/kandev/agentctl"      // the agent's control program, 0755
+	RuntimeEnvPath = "/opt/kandev/runtime.env"   // see EncodeEnv
+	PreparePath    = "/opt/kandev/prepare.sh"    // run by PrepareCommand, before the marker is written
+	AuthEnvPath    = "/run/kandev/auth.env"      // see EncodeEnv, 0600
+	HomePath       = "/run/kandev/home"          // the agent's HOME, 0700, made by the script where it is missing
+	TokenPath      = "/run/kandev/control-token" // where a backend leaves the agent's token, 0600; the script removes it
+	MarkerPath     = "/opt/kandev/start"         // see Marker, written last
+	WakePath       = "/opt/kandev/wake"          // a FIFO, there only while the script waits
 )
 
 // WakeScript is the shell command that makes a waiting script look for the marker. It never blocks, and
@@ -25,7 +26,7 @@ const WakeScript = "[ ! -p " + WakePath + " ] || echo 1<>" + WakePath
 // cannot be executed. Each comes with one line on standard error that names the file or tool.
 const (
 	ExitNoTool      = 80  // the image lacks one of Tools, or both of mkfifo and sleep
-	ExitVolume      = 81  // /opt/kandev or /run/kandev is no directory, or not writable for this user
+	ExitVolume      = 81  // /opt/kandev or /run/kandev is no directory, or not writable for this user, or TokenPath stays
 	ExitMarker      = 82  // the start marker is malformed or cut off, or lacks a required file
 	ExitPath        = 83  // the start marker lists a path outside the runtime and auth volumes, or in HomePath
 	ExitSymlink     = 84  // a file of the upload, or a directory above it, is a symbolic link

@@ -152,4 +152,6 @@ export HOME="$_k_root$_k_home"
   [ ! -x "$_k_run/prepare.sh" ] || exec "$_k_run/prepare.sh"
   exec /bin/sh "$_k_run/prepare.sh"
 }
+# A new agent knows no token of the one before it.
+rm -f "$_k_root/run/kandev/control-token" || _k_fail 81 '/run/kandev/control-token cannot be removed'
 exec "$_k_run/agentctl"

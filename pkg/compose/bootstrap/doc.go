@@ -22,7 +22,7 @@
 // where FIFOs cannot be made it looks once a second. It holds the FIFO open for reading and writing before
 // it looks, so a line written at any time after is seen, and a line without a marker changes nothing. Then it
 // checks every file that the marker lists, makes [HomePath] (0700), enters /workspace, exports what the two
-// environment files say and HOME, and replaces itself with [AgentPath], which so is process 1 and gets the
+// environment files say and HOME, removes [TokenPath], and replaces itself with [AgentPath], which so is process 1 and gets the
 // signals. A restarted container finds the marker and does the same at once, with the same checks.
 //
 // A stop signal ends the wait at once, with status [ExitSignal]. Nothing of the environment files is ever

@@ -1,7 +1,9 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -165,6 +167,10 @@ func TestRestart(t *testing.T) {
 				t.Fatalf("status %d: %s", status, c.said.String())
 			}
 			p.put(HomePath+"/.config/tool.json", "rewritten by the agent", 0o600)
+			if _, err := os.Lstat(p.path(TokenPath)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the token of the agent before is there: %v", err)
+			}
+			p.put(TokenPath, "of this agent", 0o600)
 		}
 		p.put(AgentPath, "tampered", 0o755)
 		if status := p.start().wait(); status != ExitSize {
@@ -218,6 +224,7 @@ func TestRefusals(t *testing.T) {
 		{"agent not executable", func(p *pod) { must(p.t, os.Chmod(p.path(AgentPath), 0o644)) }, ExitNotExec, AgentPath},
 		{"agent's interpreter missing", func(p *pod) { p.remark(AgentPath, "#!/nonexistent\n") }, ExitNoSuchAgent, "agentctl"},
 		{"home is a file", func(p *pod) { p.put(HomePath, "", 0o600) }, ExitHome, HomePath},
+		{"token is a directory", func(p *pod) { must(p.t, os.Mkdir(p.path(TokenPath), 0o755)) }, ExitVolume, TokenPath},
 		{"no workspace", func(p *pod) { must(p.t, os.Remove(p.path("/workspace"))) }, ExitWorkspace, "/workspace"},
 		{"read-only runtime volume", func(p *pod) { must(p.t, os.Chmod(p.path("/opt/kandev"), 0o555)) }, ExitVolume, "/opt/kandev"},
 		{"read-only auth volume", func(p *pod) { must(p.t, os.Chmod(p.path("/run/kandev"), 0o555)) }, ExitVolume, "/run/kandev"},

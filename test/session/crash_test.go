@@ -205,9 +205,10 @@ func (w *world) accountedObject(row *inventory.Row, kind inventory.Kind, o *meta
 	w.t.Errorf("%s %s (UID %s) belongs to no recorded request: %+v", kind, o.Name, o.UID, row.Intents)
 }
 
-// TestCrash kills a backend at every point of a launch, of a replacement and of a cleanup, and has another one go on. Without -whole it
-// kills it at every seventh.
+// TestCrash kills a backend at every point of a launch, of a replacement and of a cleanup, and has another one go on, or take back
+// what there is. Without -whole it is a sample.
 func TestCrash(t *testing.T) {
+	s := newSeed(t)
 	for _, operation := range []string{"launch", "replace", "cleanup"} {
 		t.Run(operation, func(t *testing.T) {
 			w := newWorld(t)
@@ -215,24 +216,59 @@ func TestCrash(t *testing.T) {
 			n := w.dieAt(operation, operation+"-count", 0)
 			e := w.executor("count-" + operation)
 			w.finish(e, operation+"-count", operation, false)
-			step := 7 // no divisor of the number of points between two requests
-			if *whole {
-				step = 1
-			}
-			died := 0
-			for at := 1; at <= n; at += step {
-				id := fmt.Sprintf("%s-%d", operation, at)
-				w.prepareCrash(operation, id)
-				if w.dieAt(operation, id, at) == 0 {
-					died++
+			var all []death
+			for at := 1; at <= n; at++ {
+				all = append(all, death{operation, at, true})
+				if operation != "cleanup" {
+					all = append(all, death{operation, at, false})
 				}
-				e := w.executor(fmt.Sprintf("after-%s-%d", operation, at))
-				w.accounted(e, id)
-				w.finish(e, id, operation, at%2 == 0)
 			}
-			t.Logf("%s: %d points, died at %d of them", operation, n, died)
+			total := len(all)
+			if !*whole {
+				const some = 10
+				all = shuffled(all, s)[:some]
+			}
+			const atOnce = 4
+			var died, bad atomic.Int64
+			each(w, all, atOnce, func(w *world, d death) {
+				if w.dies(d) {
+					died.Add(1)
+				}
+				if w.t.Failed() {
+					bad.Add(1)
+				}
+			})
+			t.Logf("%s: %d points; %d of %d lives, died at a point in %d of them, %d with violations", operation, n, len(all), total, died.Load(), bad.Load())
 		})
 	}
+}
+
+// death is a point of an operation at which its process dies, and what another one does then.
+type death struct {
+	operation string
+	at        int
+	cleanOnly bool
+}
+
+func (d death) String() string {
+	then := "resume"
+	if d.cleanOnly {
+		then = "cleanup"
+	}
+	return fmt.Sprintf("%s-%d-%s", d.operation, d.at, then)
+}
+
+// dies has a backend die, and another one go on. It reports whether the first came to that point: what a kubelet does meanwhile
+// makes some requests more or less.
+func (w *world) dies(d death) bool {
+	w.t.Helper()
+	id := d.String()
+	w.prepareCrash(d.operation, id)
+	died := w.dieAt(d.operation, id, d.at) == 0
+	e := w.executor("after-" + id)
+	w.accounted(e, id)
+	w.finish(e, id, d.operation, d.cleanOnly)
+	return died
 }
 
 // prepareCrash makes what an operation starts from.

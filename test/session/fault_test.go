@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 		all = sample(all)
 	}
 	var reached, bad atomic.Int64
-	w.each(all, atOnce, func(w *world, p point) {
+	each(w, all, atOnce, func(w *world, p point) {
 		if w.fails(p, s) {
 			reached.Add(1)
 		}
@@ -112,7 +112,7 @@ func (w *world) points(operation string) []point {
 }
 
 // shuffled puts points in an order by chance.
-func shuffled(all []point, seed uint64) []point {
+func shuffled[P any](all []P, seed uint64) []P {
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
@@ -135,7 +135,7 @@ func sample(all []point) []point {
 }
 
 // each runs a subtest for each point, some at once.
-func (w *world) each(points []point, atOnce int, test func(*world, point)) {
+func each[P fmt.Stringer](w *world, points []P, atOnce int, test func(*world, P)) {
 	w.t.Run("points", func(t *testing.T) {
 		slots := make(chan struct{}, atOnce)
 		for _, p := range points {

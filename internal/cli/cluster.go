@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -36,10 +36,21 @@ func addClusterFlags(c *cobra.Command) *clusterFlags {
 	return f
 }
 
+// config is the kubeconfig with the flags' changes.
+func (f *clusterFlags) config() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules, &f.overrides)
+}
+
+// absent reports whether no cluster is named: there is no kubeconfig, and this is no Pod.
+func (f *clusterFlags) absent() bool {
+	_, err := f.config().ClientConfig()
+	return clientcmd.IsEmptyConfig(err)
+}
+
 // connect returns a client and the namespace that is meant. Nothing is sent yet.
 func (f *clusterFlags) connect() (*executor.Client, string, error) {
 	quietClient()
-	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules, &f.overrides)
+	config := f.config()
 	namespace, _, err := config.Namespace()
 	if err != nil {
 		return nil, "", unusable(kubeconfigError(err))
@@ -74,11 +85,9 @@ func kubeconfigError(err error) error {
 	return fmt.Errorf("kubeconfig: %w", err)
 }
 
-// quietClient keeps the client library's own log from the streams: what it has to say comes back as errors.
-func quietClient() {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-}
+// quietClient keeps the client library's own log from the streams: what it has to say comes back as errors. Turning its standard
+// error off would leave the errors of its log there.
+func quietClient() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) }
 
 // clusterError marks an error of the cluster with its exit status: what the API server refuses is a finding, everything else
 // its trouble.

@@ -83,6 +83,35 @@ func (f *sessionFlags) open(ctx context.Context, o executor.Options) (*sessions,
 	return &sessions{e, f, store}, nil
 }
 
+// offline reports whether an inventory is named, and no cluster.
+func (f *sessionFlags) offline() bool { return f.inventory != "" && f.cluster.absent() }
+
+// records says which inventory is meant, and which namespace in it: "" is all, where neither a cluster nor a namespace is named.
+func (f *sessionFlags) records() (file, namespace string, err error) {
+	if f.offline() {
+		return f.inventory, f.cluster.overrides.Context.Namespace, nil
+	}
+	client, namespace, err := f.cluster.connect()
+	if err != nil {
+		return "", "", err
+	}
+	file, err = f.file(client)
+	return file, namespace, unusable(err)
+}
+
+// reading has f read an inventory.
+func reading(ctx context.Context, file string, f func(*sqlinventory.Inventory) error) error {
+	store, err := sqlite.Open(ctx, file)
+	if err != nil {
+		return unusable(err)
+	}
+	err = f(store)
+	if closeErr := store.Close(); err == nil {
+		err = closeErr
+	}
+	return sessionError(err)
+}
+
 // file is the inventory's. One file holds sessions of one API server: on another, every one of them would look lost.
 func (f *sessionFlags) file(client *executor.Client) (string, error) {
 	if f.inventory != "" {
@@ -202,24 +231,18 @@ func (f *sessionFlags) oneSession(c *cobra.Command, args []string, _ string) ([]
 
 // completions lists the recorded instance IDs, none where there is no inventory yet.
 func (f *sessionFlags) completions(ctx context.Context) []cobra.Completion {
-	client, namespace, err := f.cluster.connect()
-	if err != nil {
-		return nil
-	}
-	file, err := f.file(client)
+	file, namespace, err := f.records()
 	if err != nil {
 		return nil
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // opening it would make it
 		return nil
 	}
-	store, err := sqlite.Open(ctx, file)
-	if err != nil {
-		return nil
-	}
-	defer store.Close() //nolint:errcheck // nothing was written
-	rows, err := store.List(ctx, inventory.Filter{Namespace: namespace})
-	if err != nil {
+	var rows []inventory.Row
+	if err := reading(ctx, file, func(store *sqlinventory.Inventory) (err error) {
+		rows, err = store.List(ctx, inventory.Filter{Namespace: namespace})
+		return err
+	}); err != nil {
 		return nil
 	}
 	var out []cobra.Completion

@@ -10,21 +10,28 @@ import (
 
 	"github.com/kandev/kandev-podlint/internal/report"
 	"github.com/kandev/kandev-podlint/pkg/executor"
+	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
+	"github.com/kandev/kandev-podlint/pkg/executor/inventory/sqlinventory"
 )
 
 func newSessionList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions of a namespace",
-		Long:  `List the sessions of a namespace that the inventory has. The cluster is not asked.`,
-		Args:  arguments(0, 0, ""),
+		Long: `List the sessions of a namespace that the inventory has. The cluster is not asked. With --inventory no
+kubeconfig is needed; where there is none, the sessions of every namespace are listed.`,
+		Args: arguments(0, 0, ""),
 	}
 	output, flags := addSessionOutput(c), addSessionFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return flags.do(c.Context(), executor.Options{}, func(s *sessions) error {
-			rows, err := s.List(c.Context())
+		file, namespace, err := flags.records()
+		if err != nil {
+			return err
+		}
+		return reading(c.Context(), file, func(store *sqlinventory.Inventory) error {
+			rows, err := store.List(c.Context(), inventory.Filter{Namespace: namespace})
 			if err != nil {
-				return sessionError(err)
+				return err
 			}
 			return output.write(c.OutOrStdout(), each(func(t *target) error {
 				return report.Sessions(t.w, t.format, rows, report.SessionOptions{Quiet: output.quiet, Now: time.Now()})
@@ -38,16 +45,34 @@ func newSessionShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show what is known of a session, and how its Pod is",
-		Args:  arguments(1, 1, "ID"),
+		Long: `Show what the inventory has of a session, and how its Pod is. With --inventory and without a kubeconfig it
+is what the inventory has.`,
+		Args: arguments(1, 1, "ID"),
 	}
 	output, flags := addSessionOutput(c), addSessionFlags(c)
 	c.ValidArgsFunction = flags.oneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if flags.offline() {
+			return showRecord(c.Context(), flags.inventory, output, c.OutOrStdout(), args[0])
+		}
 		return flags.do(c.Context(), executor.Options{}, func(s *sessions) error {
 			return s.show(c.Context(), output, streamsOf(c), args[0])
 		})
 	}
 	return c
+}
+
+// showRecord prints a session as it is recorded.
+func showRecord(ctx context.Context, file string, output *outputFlags, w io.Writer, instanceID string) error {
+	return reading(ctx, file, func(store *sqlinventory.Inventory) error {
+		row, err := store.Get(ctx, instanceID)
+		if err != nil {
+			return err
+		}
+		return output.write(w, each(func(t *target) error {
+			return report.Session(t.w, t.format, executor.Status{Row: row}, report.SessionOptions{Quiet: output.quiet, Now: time.Now(), Recorded: true})
+		}))
+	})
 }
 
 func newSessionStop() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
@@ -139,6 +140,63 @@ func TestSessionStatus(t *testing.T) {
 				t.Errorf("a credential was printed:\n%s%s", r.out, r.err)
 			}
 		})
+	}
+}
+
+// TestSessionWithoutACluster: an inventory that is named can be looked at without a kubeconfig, and nothing else can be done.
+func TestSessionWithoutACluster(t *testing.T) {
+	dir := inSessions(t, "free", "held")
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "nowhere"))
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	const named = " --inventory state/kandev-podlint/sessions/https%3A%2F%2F127.0.0.1%3A1.db"
+	for _, c := range []struct {
+		args string
+		code int
+		want string // on standard error; for code 0 on standard output
+	}{
+		{"list -q" + named, 0, "free\nheld\n"},
+		{"list -q -n agents" + named, 0, "free\nheld\n"},
+		{"list -q -n other" + named, 0, ""},
+		{"list", 2, "there is no kubeconfig"},
+		{"show free" + named, 0, "Namespace     agents\nWorkspace     empty_dir\n"},
+		{"show free --format json" + named, 0, `"state": "configured"`},
+		{"show nowhere" + named, 2, "the inventory has no such instance"},
+		{"show free", 2, "there is no kubeconfig"},
+		{"stop free" + named, 2, "there is no kubeconfig"},
+		{"doctor" + named, 2, "there is no kubeconfig"},
+	} {
+		r := run(t, "", append([]string{"session"}, strings.Fields(c.args)...)...)
+		said := r.err
+		if c.code == 0 {
+			said = r.out
+		}
+		if r.code != c.code || !strings.Contains(said, c.want) || c.code == 0 && r.err != "" || strings.Contains(r.out, "live") {
+			t.Errorf("%s: exit status %d, want %d and %q\n%s%s", c.args, r.code, c.code, c.want, r.out, r.err)
+		}
+	}
+	complete := append(append([]string{"__complete", "session", "show"}, strings.Fields(named)...), "")
+	if r := run(t, "", complete...); r.out != "free\tconfigured\nheld\tconfigured\n:4\n" {
+		t.Errorf("completion: %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+// TestQuietClient: nothing of the client library's log reaches standard error, its errors neither.
+func TestQuietClient(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	os.Stderr = file
+	quietClient()
+	klog.Info("canary")
+	klog.ErrorS(errors.New("canary"), "canary")
+	klog.FromContext(t.Context()).Error(errors.New("canary"), "canary")
+	klog.Flush()
+	if said, err := os.ReadFile(file.Name()); err != nil || len(said) > 0 {
+		t.Errorf("%q, %v", said, err)
 	}
 }
 

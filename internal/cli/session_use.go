@@ -14,13 +14,14 @@ import (
 )
 
 func newSessionExec() *cobra.Command {
-	var stdin bool
+	var stdin, tty bool
 	c := &cobra.Command{
 		Use:   "exec ID -- COMMAND [ARG...]",
 		Short: "Run a command in a session's main container",
-		Long: `Run a command in a session's main container. The exit status is the command's, where it ran; there is no
-terminal for it. Which user it runs as, and what it can do, is the template's to say.`,
-		Example: `  kandev-podlint session exec 4be0643f1d98573b -- git -C /workspace status
+		Long: `Run a command in a session's main container. The exit status is the command's, where it ran. Which user it
+runs as, and what it can do, is the template's to say.`,
+		Example: `  kandev-podlint session exec 4be0643f1d98573b -it -- sh
+  kandev-podlint session exec 4be0643f1d98573b -- git -C /workspace status
   tar c . | kandev-podlint session exec 4be0643f1d98573b -i -- tar x -C /workspace`,
 		Args: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 1 || len(args) < 2 {
@@ -31,11 +32,19 @@ terminal for it. Which user it runs as, and what it can do, is the template's to
 	}
 	flags := addSessionFlags(c)
 	c.Flags().BoolVarP(&stdin, "stdin", "i", false, "pass standard input on to the command")
+	c.Flags().BoolVarP(&tty, "tty", "t", false, "give the command this terminal, with --stdin")
 	c.ValidArgsFunction = flags.oneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
 		run := executor.Run{Command: args[1:], Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr()}
 		if stdin {
 			run.Stdin = c.InOrStdin()
+		}
+		if tty {
+			restore, err := useTerminal(&run, c.ErrOrStderr())
+			if err != nil {
+				return unusable(err)
+			}
+			defer restore()
 		}
 		return flags.do(c.Context(), executor.Options{}, func(s *sessions) error {
 			err := s.Exec(c.Context(), args[0], run)
@@ -93,7 +102,7 @@ func newSessionForward() *cobra.Command {
 		Long: `Listen on 127.0.0.1 for a port of a session's Pod, until an interrupt (Ctrl-C). Without a PORT it is the
 agent's control port, on a free port of this machine; LOCAL is the port here, and the same as PORT where it
 is left out, or any free one where it is 0. The forward survives broken connections and restarts of the API
-server and of the container.`,
+server and of the container. When the Pod is gone, it ends with status 3.`,
 		Example: `  kandev-podlint session forward 4be0643f1d98573b
   kandev-podlint session forward 4be0643f1d98573b 8080:3000`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -120,7 +129,7 @@ server and of the container.`,
 	return c
 }
 
-// forward forwards a port, the control port for 0, until the context ends, which is how it is meant to end.
+// forward forwards a port, the control port for 0, until the context ends, which is how it is meant to end, or the Pod does.
 func (s *sessions) forward(ctx context.Context, stdout io.Writer, instanceID string, local, remote uint16) error {
 	port := int32(remote)
 	if port == 0 {
@@ -138,9 +147,22 @@ func (s *sessions) forward(ctx context.Context, stdout io.Writer, instanceID str
 	}
 	_, err = fmt.Fprintf(stdout, "Forwarding from %s -> %d\n", listener.Addr(), port)
 	if err == nil {
-		<-ctx.Done()
+		err = s.AwaitLoss(ctx, instanceID)
 	}
-	return errors.Join(err, listener.Close())
+	closeErr := listener.Close()
+	switch {
+	case ctx.Err() != nil:
+		return closeErr
+	case ofPod(err):
+		return &exitError{code: ExitCluster, err: sessionError(err)}
+	}
+	return sessionError(err)
+}
+
+// ofPod reports whether an error is the loss of a session's Pod.
+func ofPod(err error) bool {
+	e, ok := errors.AsType[*executor.Error](err)
+	return ok && e.Reason == executor.PodLost
 }
 
 // parsePorts reads [LOCAL:]PORT.

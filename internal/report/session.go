@@ -20,8 +20,9 @@ func SessionFormats() []string { return []string{"text", "json", "yaml"} }
 
 // SessionOptions shape the output of sessions.
 type SessionOptions struct {
-	Quiet bool      // the instance IDs alone, in text only
-	Now   time.Time // from which ages are counted, in text only
+	Quiet    bool      // the instance IDs alone, in text only
+	Now      time.Time // from which ages are counted, in text only
+	Recorded bool      // the cluster was not asked
 }
 
 // sessionView is a session as programs read it; docs/schema/session.schema.json describes it.
@@ -99,7 +100,9 @@ func liveOf(s executor.Status) *liveView {
 // Session prints one session, with what the cluster says of its Pod.
 func Session(w io.Writer, format string, s executor.Status, o SessionOptions) error {
 	v := viewOf(s.Row)
-	v.Live = liveOf(s)
+	if !o.Recorded {
+		v.Live = liveOf(s)
+	}
 	return printAs(w, format, struct {
 		SchemaVersion int `json:"schemaVersion"`
 		sessionView

@@ -74,8 +74,12 @@ func sessionPrints() map[string]func(w *bytes.Buffer, format string, o report.Se
 			Reason: executor.Unschedulable, Message: "0/3 nodes are available: 3 Insufficient memory.",
 		}}),
 		"hostile": one(executor.Status{Row: hostile, Fault: &executor.Error{Reason: executor.ImagePull, Message: "\x1b[2Jred\n::error::x"}}),
-		"list":    list(runningRow(), startingRow()),
-		"none":    list(),
+		"recorded": func(w *bytes.Buffer, format string, o report.SessionOptions) error {
+			o.Recorded = true
+			return report.Session(w, format, executor.Status{Row: runningRow()}, o)
+		},
+		"list": list(runningRow(), startingRow()),
+		"none": list(),
 		"strays": strays(
 			executor.Stray{InstanceID: "4be0643f1d98573b", Kind: inventory.PersistentVolumeClaim, Name: "kandev-0123456789abcdef-workspace", UID: "5b0c6f5e-6a1d-4a52-9f0e-3f7e4f6f9a01", Problem: executor.NoObject},
 			executor.Stray{InstanceID: "other", Kind: inventory.Pod, Name: "kandev-d9298a10d1b07358", UID: "0f6ce3b2-0c55-4b0e-8d2a-58c0a3b0f2c7", Problem: executor.NoRow},

@@ -171,28 +171,35 @@ func (i *instance) bootstrap(ctx context.Context) error {
 // livePod returns the recorded Pod of a row as it is. The error is PodLost where that is gone or has ended, and
 // IdentityMismatch where the labels are not the session's.
 func (e *Executor) livePod(ctx context.Context, row *inventory.Row) (*corev1.Pod, error) {
-	lost := func(format string, args ...any) error {
-		return &Error{Reason: PodLost, Subject: row.Identity.PodName(), Message: fmt.Sprintf(format, args...)}
-	}
 	if row.Pod == nil {
-		return nil, lost("no Pod is recorded")
+		return nil, podLost(row, "no Pod is recorded")
 	}
 	pod, err := e.Client.GetPod(ctx, e.Namespace, row.Pod.Name)
 	switch {
 	case reasonOf(err) == NotFound:
-		return nil, lost("Pod %s is gone", row.Pod.Name)
+		return nil, podLost(row, "Pod %s is gone", row.Pod.Name)
 	case err != nil:
 		return nil, err
 	case pod.UID != row.Pod.UID:
-		return nil, lost("Pod %s has UID %s, not the recorded %s", row.Pod.Name, pod.UID, row.Pod.UID)
+		return nil, podLost(row, "Pod %s has UID %s, not the recorded %s", row.Pod.Name, pod.UID, row.Pod.UID)
 	case !bears(pod, row.Identity):
 		return nil, &Error{Reason: IdentityMismatch, Subject: pod.Name, Message: fmt.Sprintf("Pod %s (UID %s) lacks ownership labels of the session", pod.Name, pod.UID)}
 	case pod.DeletionTimestamp != nil:
-		return nil, lost("Pod %s is being deleted", pod.Name)
-	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
-		return nil, lost("Pod %s has ended: %s", pod.Name, podEnd(pod))
+		return nil, podLost(row, "Pod %s is being deleted", pod.Name)
+	case hasEnded(pod):
+		return nil, podLost(row, "Pod %s has ended: %s", pod.Name, podEnd(pod))
 	}
 	return pod, nil
+}
+
+// podLost is the error of a recorded Pod that cannot be used any more.
+func podLost(row *inventory.Row, format string, args ...any) error {
+	return &Error{Reason: PodLost, Subject: row.Identity.PodName(), Message: fmt.Sprintf(format, args...)}
+}
+
+// hasEnded reports whether a Pod's containers have ended for good.
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
 func podEnd(pod *corev1.Pod) string {

@@ -41,7 +41,31 @@ type ExecOptions struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Transport      Transport
+	// Terminal gives the command a terminal, of each size that comes; nil is none. Its one output is Stdout, and Stderr must be nil.
+	Terminal  <-chan TerminalSize
+	Transport Transport
+}
+
+// TerminalSize is the size of a terminal in characters.
+type TerminalSize struct{ Width, Height uint16 }
+
+// sizes hand a terminal's sizes on until they or the context end.
+type sizes struct {
+	ctx context.Context //nolint:containedctx // remotecommand's Next takes none
+	of  <-chan TerminalSize
+}
+
+// Next waits for the next size.
+func (s *sizes) Next() *remotecommand.TerminalSize {
+	select {
+	case size, ok := <-s.of:
+		if !ok {
+			return nil
+		}
+		return (*remotecommand.TerminalSize)(&size)
+	case <-s.ctx.Done():
+		return nil
+	}
 }
 
 // ExitError is the error of a command that ended with a status other than 0.
@@ -61,14 +85,17 @@ func (e *ExitError) Error() string { return fmt.Sprintf("the command ended with 
 // The error is an *ExitError or an *Error. After an error, or the end of the context, the streams may still be in use for a
 // moment.
 func (c *Client) Exec(ctx context.Context, o ExecOptions) error {
-	ctx = quiet(ctx)
+	ctx, end := context.WithCancel(quiet(ctx))
+	defer end()
 	executor, opening, err := c.executor(ctx, o)
 	if err != nil {
 		return streamError(err)
 	}
-	_, err = within(ctx, func() (struct{}, error) {
-		return struct{}{}, executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr})
-	}, nil)
+	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr}
+	if o.Terminal != nil {
+		streams.Tty, streams.TerminalSizeQueue = true, &sizes{ctx, o.Terminal}
+	}
+	_, err = within(ctx, func() (struct{}, error) { return struct{}{}, executor.StreamWithContext(ctx, streams) }, nil)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -81,7 +108,7 @@ func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, kl
 func (c *Client) executor(ctx context.Context, o ExecOptions) (remotecommand.Executor, *opening, error) {
 	at := c.streamURL(o.Namespace, o.Pod, "exec", &corev1.PodExecOptions{
 		Container: o.Container, Command: o.Command,
-		Stdin: o.Stdin != nil, Stdout: o.Stdout != nil, Stderr: o.Stderr != nil,
+		Stdin: o.Stdin != nil, Stdout: o.Stdout != nil, Stderr: o.Stderr != nil, TTY: o.Terminal != nil,
 	})
 	websocket, err := remotecommand.NewWebSocketExecutor(c.streamConfig(ctx), http.MethodGet, at.String())
 	if err != nil {

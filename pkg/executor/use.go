@@ -15,6 +15,7 @@ type Run struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Terminal       <-chan TerminalSize // as in ExecOptions
 }
 
 // Exec runs a command in a session's main container. What is said of Client.Exec holds here too. It neither takes nor needs
@@ -26,7 +27,7 @@ func (e *Executor) Exec(ctx context.Context, instanceID string, r Run) error {
 	}
 	return e.Client.Exec(ctx, ExecOptions{
 		Namespace: e.Namespace, Pod: row.Pod.Name, Container: row.MainContainer,
-		Command: r.Command, Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr,
+		Command: r.Command, Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Terminal: r.Terminal,
 	})
 }
 
@@ -37,6 +38,29 @@ func (e *Executor) Forward(ctx context.Context, instanceID string, remote int32,
 		return nil, err
 	}
 	return e.Client.Listen(ctx, Target{Namespace: e.Namespace, Pod: row.Pod.Name, UID: row.Pod.UID, Port: remote}, port)
+}
+
+// AwaitLoss waits until a session's Pod is lost: gone, another one or ended. It watches, and does not poll. The error is never
+// nil: it is an *Error, of reason PodLost in that case, and of Interrupted when the context ends.
+func (e *Executor) AwaitLoss(ctx context.Context, instanceID string) error {
+	row, err := e.usable(ctx, instanceID)
+	if err != nil {
+		return err
+	}
+	at := place{podResource, e.Namespace, row.Pod.Name}
+	err = follow(ctx, e.Client, at, row.Pod.UID, func(pod *corev1.Pod) (bool, error) {
+		if hasEnded(pod) {
+			return false, podLost(row, "Pod %s has ended: %s", pod.Name, podEnd(pod))
+		}
+		return false, nil
+	})
+	switch {
+	case errors.Is(err, errGone):
+		return podLost(row, "Pod %s is gone", row.Pod.Name)
+	case ctx.Err() != nil:
+		return endedError(ctx)
+	}
+	return err
 }
 
 // Logs returns what a session's main container has printed; with follow, what it prints until it ends too. The caller closes it.

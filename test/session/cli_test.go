@@ -134,13 +134,12 @@ func (s *terminal) want(code int, line string) string {
 	return out
 }
 
-// forward starts a forward, asks for a path over it, and interrupts it.
-func (s *terminal) forward(line, path string) string {
+// startForward starts a forward, and returns it with its address here.
+func (s *terminal) startForward(ctx context.Context, line string) (c *exec.Cmd, address string) {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(s.t.Context())
-	defer cancel()
-	c := s.command(ctx, line)
+	c = s.command(ctx, line)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGINT) }
+	c.Stderr = &s.printed
 	stdout, err := c.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -152,11 +151,19 @@ func (s *terminal) forward(line, path string) string {
 	if err != nil {
 		s.t.Fatalf("session %s said nothing: %v", line, errors.Join(err, c.Wait()))
 	}
-	var address string
 	var port int
 	if _, err := fmt.Sscanf(said, "Forwarding from %s -> %d", &address, &port); err != nil {
 		s.t.Fatalf("session %s: %q: %v", line, said, err)
 	}
+	return c, address
+}
+
+// forward starts a forward, asks for a path over it, and interrupts it.
+func (s *terminal) forward(line, path string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	c, address := s.startForward(ctx, line)
 	answer, err := http.Get("http://" + address + path)
 	if err != nil {
 		s.t.Fatal(err)
@@ -189,6 +196,12 @@ func (s *terminal) shown(id string) (v shown) {
 		s.t.Fatal(err)
 	}
 	return v
+}
+
+// podIsGone is what a forward says at the end of its Pod.
+func podIsGone(name string) string {
+	return "kandev-podlint: Pod " + name + " is gone\n" +
+		"kandev-podlint: session resume with --agent goes on with a start, or replaces a Pod; session delete ends the session\n"
 }
 
 // TestCommandLine leads a session through its life, each step by a process of its own.
@@ -225,8 +238,12 @@ func TestCommandLine(t *testing.T) {
 	}
 	s.must("", "resume "+id+" -q")
 	s.must("", "stop "+id)
+	forward, _ := s.startForward(t.Context(), "forward "+id)
 	pods, _ := w.objects(id)
 	w.deletePod(&pods[0])
+	if _ = forward.Wait(); forward.ProcessState.ExitCode() != 3 || !strings.HasSuffix(s.printed.String(), podIsGone(before.Pod.Name)) {
+		t.Errorf("a forward to a Pod that went ended with status %d\n%s", forward.ProcessState.ExitCode(), &s.printed)
+	}
 	s.want(1, "resume "+id) // without material nothing is replaced
 	if out := s.must("", "resume "+id+" -q "+materialFlags); out != id+"\n" {
 		t.Errorf("resume said %q", out)

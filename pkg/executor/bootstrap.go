@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,13 +23,51 @@ type container struct {
 	pod    place
 	uid    types.UID
 	name   string
+	id     string // the node's, of one run of the container; "" is whichever runs
 }
 
 // exec runs a command in the container; it is an upload.Exec.
 func (c container) exec(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	return c.client.Exec(ctx, ExecOptions{
-		Namespace: c.pod.namespace, Pod: c.pod.name, Container: c.name, Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	return c.run(ctx, ExecOptions{Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+}
+
+// run runs a command in the container, and ends when that does. A node may never tell: containerd 1.6 does not where the
+// command's input was being read when the container ended.
+func (c container) run(ctx context.Context, o ExecOptions) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go c.watch(ctx, end)
+	o.Namespace, o.Pod, o.Container = c.pod.namespace, c.pod.name, c.name
+	return c.client.Exec(ctx, o)
+}
+
+// briefly is how long a command takes that nobody has to look after.
+const briefly = 2 * time.Second
+
+// watch waits until the container has ended, and calls end then.
+func (c container) watch(ctx context.Context, end context.CancelCauseFunc) {
+	wait(ctx, briefly)
+	over := &Error{Reason: StreamBroken, Subject: c.pod.name, Message: "the container ended"}
+	err := follow(ctx, c.client, c.pod, c.uid, func(pod *corev1.Pod) (bool, error) {
+		id := runningID(pod, c.name)
+		if c.id == "" { // what is known of a container that has just been started comes late
+			c.id = id
+		}
+		return id != c.id, nil
 	})
+	if err == nil || errors.Is(err, errGone) {
+		end(over)
+	}
+}
+
+// runningID is the node's name for what runs as a container of a Pod, "" where nothing does.
+func runningID(pod *corev1.Pod, name string) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == name && s.State.Running != nil {
+			return s.ContainerID
+		}
+	}
+	return ""
 }
 
 // bootstrap uploads everything, runs the preparation, and has the agent started. It may be repeated whole.
@@ -46,14 +85,19 @@ func (c container) bootstrap(ctx context.Context, d *delivery, prepare bool) err
 	return c.send(ctx, upload.Request{Last: d.marker})
 }
 
-// verify makes sure that a stream which is open goes to the Pod of the UID: the API takes only a name, and the one of the UID
-// cannot have come back to a name that was another's meanwhile.
+// verify makes sure that a stream which is open goes to the Pod of the UID, and to the container of the ID: the API takes only
+// names, and what has gone cannot have come back to a name that was another's meanwhile.
 func (c container) verify(ctx context.Context) error {
 	pod, err := currently[*corev1.Pod](ctx, c.client, c.pod)
-	if err == nil && pod.UID != c.uid {
+	switch {
+	case err != nil:
+		return err
+	case pod.UID != c.uid:
 		return replaced(c.pod, pod.UID, c.uid)
+	case c.id != "" && runningID(pod, c.name) != c.id:
+		return &Error{Reason: StreamBroken, Subject: c.pod.name, Message: "the container was started again"}
 	}
-	return err
+	return nil
 }
 
 // replaced is the error of a name that another object has.
@@ -70,8 +114,11 @@ func (c container) send(ctx context.Context, r upload.Request) error {
 	}
 	if rejected, ok := errors.AsType[*upload.RejectedError](err); ok {
 		reason := UploadFailed
-		if rejected.Code == bootstrap.ExitNoTool {
+		switch {
+		case rejected.Code == bootstrap.ExitNoTool:
 			reason = MissingTools
+		case rejected.Code > killed:
+			reason = StreamBroken
 		}
 		return &Error{Reason: reason, Message: rejected.Error(), cause: err}
 	}
@@ -80,6 +127,9 @@ func (c container) send(ctx context.Context, r upload.Request) error {
 	}
 	return err
 }
+
+// killed is what a shell adds to the number of the signal that ended a command.
+const killed = 128
 
 // prepared is the last line of a preparation that ran to its end: a stream that is cut ends without it.
 const prepared = "kandev-prepared "
@@ -95,10 +145,11 @@ func (c container) prepare(ctx context.Context) error {
 		return nil
 	case ok:
 		return &Error{Reason: PrepareFailed, Message: fmt.Sprintf("the preparation script ended with status %s", status)}
-	case err != nil:
+	}
+	if _, ended := errors.AsType[*ExitError](err); err != nil && !ended {
 		return err
 	}
-	return &Error{Reason: StreamBroken, Message: "the stream ended before the preparation script did"}
+	return &Error{Reason: StreamBroken, Message: "the stream ended before the preparation script did", cause: err}
 }
 
 // lastLine keeps the last whole line of a stream.

@@ -20,6 +20,7 @@ type instance struct {
 	snapshot compose.Snapshot
 	objects  compose.Objects // as the snapshot composes them, without a nonce
 	material *Material       // nil where a call has none
+	seen     *corev1.Pod     // running, as this call has just seen it
 	fresh    string          // the bootstrap nonce of an upload by this call
 }
 

@@ -96,6 +96,7 @@ func (i *instance) schedule(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	i.seen = pod
 	err = i.write(ctx, func(r *inventory.Row) {
 		r.State, r.ControlPort, r.LastFailure = inventory.Bootstrapping, controlPort(pod, i.main()), nil
 	})
@@ -153,19 +154,46 @@ func (i *instance) bootstrap(ctx context.Context) error {
 	if i.material == nil {
 		return &Error{Reason: UploadFailed, Subject: i.row.Pod.Name, Message: "the session's material is needed again"}
 	}
-	if err := i.verifyPod(ctx); err != nil {
-		return i.recover(ctx, err)
-	}
 	nonce := compose.NewNonce() // as unpredictable as a create nonce, and another one
 	d, err := i.material.deliver(i.row.Identity, i.row.ControlPort, nonce)
 	if err != nil {
 		return err
 	}
-	if err := i.container().bootstrap(ctx, d, i.material.Prepare != nil); err != nil {
-		return err
+	err = i.upload(ctx, d)
+	for range maxUploads - 1 {
+		reason := reasonOf(err)
+		if reason != StreamBroken && reason != ExecFailed {
+			break
+		}
+		i.tell(ctx, Event{Kind: Waiting, Object: inventory.Pod, Name: i.row.Pod.Name, Reason: reason, Detail: err.Error()})
+		wait(ctx, pause)
+		err = i.upload(ctx, d)
+	}
+	if err != nil {
+		return i.recover(ctx, err)
 	}
 	i.fresh = nonce
 	return i.enter(ctx, inventory.Running)
+}
+
+// maxUploads bounds how often one call gives a Pod its material: again after a stream that broke or a container that ended.
+const maxUploads = 3
+
+// upload gives the Pod its material, once, in the run of its container that was seen last.
+func (i *instance) upload(ctx context.Context, d *delivery) error {
+	pod := i.seen
+	if i.seen = nil; pod == nil {
+		if err := i.verifyPod(ctx); err != nil {
+			return err
+		}
+		var err error
+		if pod, err = i.awaitPod(ctx, true); err != nil {
+			return err
+		}
+	}
+	c := i.container()
+	c.id = runningID(pod, i.main())
+	return c.bootstrap(ctx, d, i.material.Prepare != nil)
 }
 
 // livePod returns the recorded Pod of a row as it is. The error is PodLost where that is gone or has ended, and

@@ -25,10 +25,8 @@ func (e *Executor) Exec(ctx context.Context, instanceID string, r Run) error {
 	if err != nil {
 		return err
 	}
-	return e.Client.Exec(ctx, ExecOptions{
-		Namespace: e.Namespace, Pod: row.Pod.Name, Container: row.MainContainer,
-		Command: r.Command, Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Terminal: r.Terminal,
-	})
+	c := container{client: e.Client, pod: place{podResource, e.Namespace, row.Pod.Name}, uid: row.Pod.UID, name: row.MainContainer}
+	return c.run(ctx, ExecOptions{Command: r.Command, Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Terminal: r.Terminal})
 }
 
 // Forward listens on 127.0.0.1 for a port of a session's Pod. Port is the local one, 0 any that is free.

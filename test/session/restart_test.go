@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 	"github.com/kandev/kandev-podlint/pkg/executor"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
+	"github.com/kandev/kandev-podlint/pkg/executor/upload"
 )
 
 // An agent that ended is started again from what was uploaded, and is reached with a token of its own.
@@ -140,4 +143,78 @@ func TestTokenIsLost(t *testing.T) {
 		t.Error(err)
 	}
 	w.nothing(e, "lost-token")
+}
+
+// padded is an agent with noise behind it, which a kernel does not look at: its upload takes a while.
+func (w *world) padded(size int) *upload.Blob {
+	w.t.Helper()
+	at, err := agentFile()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	agent, err := os.ReadFile(at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	noise := make([]byte, size)
+	rand.Read(noise)
+	return upload.NewBlob(append(agent, noise...))
+}
+
+// killsDuring ends the container of a session once, as soon as a shell command succeeds in it.
+func (w *world) killsDuring(id, condition string) error {
+	for w.t.Context().Err() == nil {
+		c, err := w.cluster.ContainerCommand(w.t.Context(), namespace, compose.PodName(id), "kandev-agent", "/bin/sh", "-c", condition+" && echo now && kill 1")
+		if err != nil {
+			continue
+		}
+		if out, _ := c.Output(); len(out) > 0 { // it may end with the container
+			return nil
+		}
+	}
+	return w.t.Context().Err()
+}
+
+// A container that ends in the midst of an upload, or of its preparation, is given everything again. containerd 1.6 never ends the
+// stream of such an upload by itself.
+func TestContainerEndsDuringBootstrap(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		prepare, when string
+	}{
+		"upload":      {"true", "[ -s /opt/kandev/.kandev-* ]"},
+		"preparation": {"[ -e /workspace/once ] || { touch /workspace/once; sleep 1000; }", "[ -e /workspace/once ]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			id := "ends-during-" + name
+			e := w.executor("owner-" + id)
+			r, err := request(id, w.padded(64<<20), compose.EmptyDir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Material.Prepare = upload.NewBlob([]byte(c.prepare + "\n"))
+			killed := make(chan error, 1)
+			go func() { killed <- w.killsDuring(id, c.when) }()
+			s, err := e.Launch(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := <-killed; err != nil {
+				t.Error(err)
+			}
+			pods, _ := w.objects(id)
+			if restarts := pods[0].Status.ContainerStatuses[0].RestartCount; restarts != 1 {
+				t.Errorf("the container was started again %d times", restarts)
+			}
+			if got := w.call(s, http.MethodGet, "/env/API_KEY", ""); got != canary {
+				t.Errorf("the agent has %q", got)
+			}
+			if err := e.Cleanup(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+			w.nothing(e, id)
+		})
+	}
 }

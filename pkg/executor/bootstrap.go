@@ -107,7 +107,13 @@ func replaced(at place, have, want types.UID) error {
 
 // send uploads, and tells what the Pod refused from what the connection did.
 func (c container) send(ctx context.Context, r upload.Request) error {
-	r.Before = c.verify
+	before := r.Before
+	r.Before = func(ctx context.Context) ([]upload.File, error) {
+		if err := c.verify(ctx); err != nil || before == nil {
+			return nil, err
+		}
+		return before(ctx)
+	}
 	err := upload.Send(ctx, c.exec, r)
 	if err != nil && ctx.Err() != nil {
 		return endedError(ctx)
@@ -245,9 +251,4 @@ type answered struct {
 func (a *answered) Write(p []byte) (int, error) {
 	a.once.Do(func() { close(a.heard) })
 	return a.Writer.Write(p)
-}
-
-// keepToken leaves the token of a handshake in the auth volume.
-func (c container) keepToken(ctx context.Context, token string) error {
-	return c.send(ctx, upload.Request{Files: []upload.File{{Path: bootstrap.TokenPath, Mode: 0o600, Content: upload.NewBlob([]byte(token + "\n"))}}})
 }

@@ -66,6 +66,15 @@ func (c *Client) listen(ctx context.Context, target Target, port int, lost func(
 	return l, nil
 }
 
+// open opens the connection to the API server before somebody needs it.
+func (l *Listener) open() {
+	l.serving.Go(func() {
+		if by, err := l.acquire(); err == nil {
+			l.release(by)
+		}
+	})
+}
+
 // Addr returns the address, 127.0.0.1:PORT.
 func (l *Listener) Addr() string { return l.listener.Addr().String() }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
+	"github.com/kandev/kandev-podlint/pkg/executor/upload"
 )
 
 // Token authorises calls to an agent. It prints as nothing.
@@ -74,6 +76,9 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if i.fresh != "" {
+		listener.open() // while the agent starts
+	}
 	token, err := i.shake(ctx, listener.Addr())
 	if err == nil && i.row.State != inventory.Running {
 		err = i.enter(ctx, inventory.Running)
@@ -87,15 +92,44 @@ func (i *instance) reconnect(ctx context.Context) (*Session, error) {
 	return &Session{Row: i.row, Token: Token(token), client: i.Client, namespace: i.Namespace, listener: listener}, nil
 }
 
-// shake gets a token from the agent. One that has given its token already refuses; then the token is the one that was left in
-// the Pod.
+// shake gets a token from the agent, and leaves it in the Pod.
 func (i *instance) shake(ctx context.Context, address string) (string, error) {
-	nonce, kept := i.fresh, ""
-	if nonce == "" {
-		var err error
-		if nonce, kept, err = i.secrets(ctx); err != nil {
+	if i.fresh == "" {
+		return i.laterShake(ctx, address)
+	}
+	token, err := i.firstShake(ctx, address)
+	if err == nil {
+		return token, nil
+	}
+	if token == "" {
+		token, err = i.Handshake.Shake(ctx, address, i.fresh)
+		if i.outlived(err) {
+			token, err = i.startAgain(ctx, address, i.fresh)
+		}
+		if err != nil {
 			return "", err
 		}
+	}
+	return token, i.keep(ctx, token)
+}
+
+// firstShake gets a token from an agent that is just being started, and leaves it in the Pod, by one command there that answers
+// as soon as the agent listens. A token that comes with an error was not left.
+func (i *instance) firstShake(ctx context.Context, address string) (token string, err error) {
+	err = i.container().send(ctx, upload.Request{Port: i.row.ControlPort, Before: func(ctx context.Context) ([]upload.File, error) {
+		var err error
+		token, err = i.Handshake.Shake(ctx, address, i.fresh)
+		return []upload.File{tokenFile(token)}, err
+	}})
+	return token, err
+}
+
+// laterShake gets a token from an agent that was started before. One that has given its token already refuses; then the token is
+// the one that was left in the Pod.
+func (i *instance) laterShake(ctx context.Context, address string) (string, error) {
+	nonce, kept, err := i.secrets(ctx)
+	if err != nil {
+		return "", err
 	}
 	token, err := i.Handshake.Shake(ctx, address, nonce)
 	if reasonOf(err) == AgentRefused && kept != "" {
@@ -107,10 +141,21 @@ func (i *instance) shake(ctx context.Context, address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := i.container().keepToken(ctx, token); err != nil {
-		return "", fmt.Errorf("keep the agent's token: %w", err)
+	return token, i.keep(ctx, token)
+}
+
+// keep leaves a token in the Pod.
+func (i *instance) keep(ctx context.Context, token string) error {
+	err := i.container().send(ctx, upload.Request{Files: []upload.File{tokenFile(token)}})
+	if err != nil {
+		return fmt.Errorf("keep the agent's token: %w", err)
 	}
-	return token, nil
+	return nil
+}
+
+// tokenFile is where a token is left.
+func tokenFile(token string) upload.File {
+	return upload.File{Path: bootstrap.TokenPath, Mode: 0o600, Content: upload.NewBlob([]byte(token + "\n"))}
 }
 
 // secrets reads the secrets in the Pod, also while its container is being started again: the API server hears of that later.

@@ -18,6 +18,10 @@ const (
 	WakePath       = "/opt/kandev/wake"          // a FIFO, there only while the script waits
 )
 
+// WakeVerified is the line to write to WakePath in place of an empty one by who has just verified every file that the marker
+// lists, after it was put in its place: the script then does not hash the agent again before this start.
+const WakeVerified = "verified"
+
 // WakeScript is the shell command that makes a waiting script look for the marker. It never blocks, and
 // does nothing when no script waits.
 const WakeScript = "[ ! -p " + WakePath + " ] || echo 1<>" + WakePath

@@ -6,17 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 )
 
 // exchange is one conversation with the script.
 type exchange struct {
-	before func(context.Context) error
+	port   int32
+	whole  bool // every file of the upload is in it
+	before func(context.Context) ([]File, error)
 	remove []string
 	texts  []File
 	last   File
 	body   *File
+	// compressed says that the body goes through gzip, where that is worth it.
+	compressed bool
 }
 
 // files is how many files the receipt must count.
@@ -31,12 +39,12 @@ func (e *exchange) files() int {
 	return n
 }
 
-// run holds the conversation. Whatever the exec says afterwards, a receipt is a receipt.
+// run holds the conversation. A receipt is a receipt: what the exec says afterwards is not waited for.
 func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 	token := newToken()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answers := &answers{heard: make(chan struct{})}
+	answers := &answers{heard: make(chan struct{}), receipt: []byte("receipt " + token + " "), received: func() { cancel(errEnded) }}
 	var complaint tail
 	stdin, to := io.Pipe()
 	written := make(chan struct{})
@@ -48,11 +56,15 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 			cancel(err)
 		}
 	}()
-	command := []string{"/bin/sh", "-c", script, "kandev-receive"}
+	command := []string{"/bin/sh", "-c", script, "kandev-receive", ""}
+	if e.port != 0 {
+		command[4] = fmt.Sprintf("%04X", e.port)
+	}
 	if root != "" {
 		command = append(command, root)
 	}
 	err := run(ctx, command, stdin, answers, &complaint)
+	cancel(errEnded)
 	_ = stdin.CloseWithError(errEnded)
 	answers.end()
 	<-written
@@ -63,10 +75,12 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 		return &RejectedError{Code: code.ExitStatus(), Message: complaint.sentence()}
 	}
 	switch cause := context.Cause(ctx); {
-	case cause != nil:
+	case !errors.Is(cause, errEnded):
 		return cause
-	case err != nil:
+	case err != nil && !errors.Is(err, errEnded):
 		return fmt.Errorf("upload: %w", err)
+	case !strings.HasPrefix(answers.first(), greeting):
+		return ErrIncompatible
 	}
 	return fmt.Errorf("upload: %w", ErrNoReceipt)
 }
@@ -92,9 +106,14 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 		return ErrIncompatible
 	}
 	if e.before != nil {
-		if err := e.before(ctx); err != nil {
+		files, err := e.before(ctx)
+		if err == nil {
+			err = (&Request{Files: files}).Validate()
+		}
+		if err != nil {
 			return err
 		}
+		e.texts = append(slices.Clone(e.texts), files...)
 	}
 	var head bytes.Buffer
 	fmt.Fprintln(&head, token)
@@ -107,23 +126,55 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 	if e.last.Path != "" {
 		writeText(&head, "last", &e.last)
 	}
+	if e.whole {
+		fmt.Fprintln(&head, "wake", bootstrap.WakeVerified)
+	}
 	if e.body == nil {
 		fmt.Fprintln(&head, "end")
 		_, err := head.WriteTo(to)
 		return err
 	}
-	word, content := "body", e.body.Content.data
-	if offer == offersGzip {
-		if packed := e.body.Content.packed(); worthwhile(len(packed), len(content)) {
-			word, content = "packed", packed
+	if e.compressed {
+		if packed := e.body.Content.packed(); worthwhile(len(packed), len(e.body.Content.data)) {
+			writeHeader(&head, "packed", e.body)
+			_, err := to.Write(append(head.Bytes(), packed...))
+			return err
 		}
 	}
-	writeHeader(&head, word, e.body)
+	writeHeader(&head, "body", e.body)
 	if _, err := head.WriteTo(to); err != nil {
 		return err
 	}
-	_, err := to.Write(content)
-	return err
+	return writePlain(to, e.body.Content.data, offer == offersGzip && !e.compressed)
+}
+
+// errSlow ends an upload that goes on faster compressed.
+var errSlow = errors.New("the link is slow")
+
+// A link that has taken less than slow bytes a second after a while is slower than an image's gzip.
+const (
+	slow      = 32 << 20
+	while     = 300 * time.Millisecond
+	chunkSize = 64 << 10
+)
+
+// writePlain writes bytes as they are. With judge it ends with errSlow where the link is slow and most is still to be sent.
+func writePlain(to io.Writer, data []byte, judge bool) error {
+	began, size := time.Now(), len(data)
+	for len(data) > 0 {
+		n, err := to.Write(data[:min(chunkSize, len(data))])
+		if err != nil {
+			return err
+		}
+		data = data[n:]
+		if took := time.Since(began); judge && took > while {
+			judge = false
+			if rate := float64(size-len(data)) / took.Seconds(); rate < slow && len(data) > size/2 {
+				return errSlow
+			}
+		}
+	}
+	return nil
 }
 
 // worthwhile reports whether compression saves enough of a file for the image to undo it.
@@ -162,6 +213,9 @@ type answers struct {
 	text  bytes.Buffer
 	once  sync.Once
 	heard chan struct{} // closed when the first line is whole, or nothing more comes
+
+	receipt  []byte // how it begins
+	received func() // is told of a whole one
 }
 
 // maxAnswers is far more than the script says.
@@ -174,8 +228,12 @@ func (a *answers) Write(p []byte) (int, error) {
 	if a.text.Len() < maxAnswers {
 		a.text.Write(p)
 	}
-	if bytes.IndexByte(a.text.Bytes(), '\n') >= 0 || a.text.Len() >= maxAnswers {
+	text := a.text.Bytes()
+	if bytes.IndexByte(text, '\n') >= 0 || len(text) >= maxAnswers {
 		a.once.Do(func() { close(a.heard) })
+	}
+	if n := bytes.Index(text, a.receipt); n >= 0 && bytes.IndexByte(text[n:], '\n') >= 0 {
+		a.received()
 	}
 	return len(p), nil
 }

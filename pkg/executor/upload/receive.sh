@@ -1,13 +1,15 @@
 # shellcheck shell=sh
 #
-# Run through pods/exec as `sh -c SCRIPT kandev-receive`, this takes the files of an upload on standard input. $1 is a prefix
-# to all paths, for tests. What it reads:
+# Run through pods/exec as `sh -c SCRIPT kandev-receive PORT`, this takes the files of an upload on standard input. It answers once
+# something listens on the PORT of the loopback address, in hexadecimal, where one is given, or has not for some seconds. $2 is
+# a prefix to all paths, for tests. What it reads:
 #
 #   TOKEN                        the receipt repeats it
 #   text MODE SHA256 SIZE PATH   a file, its bytes in the lines that follow
 #   +BYTES                       with printf's escapes
 #   .
-#   last MODE SHA256 SIZE PATH   likewise, but put in place after every other file; then the bootstrap script is woken
+#   last MODE SHA256 SIZE PATH   likewise, but put in place after every other file; then the bootstrap script is woken with the WORD
+#   wake WORD
 #   remove PATH
 #   body MODE SHA256 SIZE PATH   a file whose bytes are the rest of the input
 #   packed MODE SHA256 SIZE PATH likewise, through gzip, where that was offered
@@ -18,9 +20,10 @@
 set -eu
 umask 077
 
-root=${1-}
+root=${2-}
 count=0
 last=
+wake=
 
 fail() {
   printf '%s: %s\n' "$0" "$2" >&2
@@ -42,22 +45,22 @@ place() {
   done
   [ ! -d "$root$1" ] || fail 85 "$1 is a directory"
   beside=$root${1%/*}
-  mkdir -p "$beside" || fail 81 "${1%/*} cannot be made"
+  [ -d "$beside" ] || mkdir -p "$beside" || fail 81 "${1%/*} cannot be made"
   beside=$beside/.kandev-$token
 }
 
-# verify SHA256 SIZE PATH holds the file beside the path against what was announced.
+# verify SHA256 SIZE PATH holds the file beside the path against what was announced. wc of busybox reads it all to count it.
 verify() {
-  size=$(wc -c <"$beside")
+  size=$(stat -c %s "$beside" 2>/dev/null) || size=$(wc -c <"$beside")
   [ "$((size))" = "$2" ] || fail 86 "$3 arrived with $((size)) bytes instead of $2"
   sum=$(sha256sum <"$beside")
   [ "${sum%% *}" = "$1" ] || fail 87 "$3 arrived with another SHA-256"
 }
 
-# settle MODE SHA256 SIZE PATH puts a file in its place.
+# settle MODE SHA256 SIZE PATH puts a file in its place. The umask makes mode 0600.
 settle() {
   verify "$2" "$3" "$4"
-  chmod "$1" "$beside"
+  [ "$1" = 0600 ] || chmod "$1" "$beside"
   mv -f "$beside" "$root$4"
   count=$((count + 1))
 }
@@ -79,10 +82,27 @@ finish() {
   if [ "$last" ]; then
     mv -f "$last" "$root$lastpath"
     count=$((count + 1))
-    [ ! -p "$root/opt/kandev/wake" ] || echo 1<>"$root/opt/kandev/wake"
+    [ ! -p "$root/opt/kandev/wake" ] || echo "$wake" 1<>"$root/opt/kandev/wake"
   fi
   printf 'receipt %s %s\n' "$token" "$count"
   exit 0
+}
+
+# listening PORT looks for a socket that listens (state 0A) on 127.0.0.1.
+listening() {
+  while IFS=' ' read -r _ address _ state _; do
+    [ "$address $state" != "0100007F:$1 0A" ] || return 0
+  done </proc/net/tcp
+  return 1
+}
+
+# await PORT gives up where sleep takes no fractions, or after some seconds.
+await() {
+  tries=250
+  until listening "$1" || [ "$tries" = 0 ]; do
+    sleep 0.02 2>/dev/null || return 0
+    tries=$((tries - 1))
+  done
 }
 
 for tool in cat chmod mkdir mv rm sha256sum wc; do
@@ -92,6 +112,7 @@ case $(command -v printf) in
 printf) ;;
 *) fail 80 "the shell has no printf of its own" ;;
 esac
+[ -z "${1-}" ] || await "$1"
 if command -v gzip >/dev/null; then
   echo 'kandev-receive 1 gzip'
 else
@@ -119,6 +140,7 @@ while IFS=' ' read -r word mode sum size path; do
     chmod "$mode" "$beside"
     last=$beside lastpath=$path
     ;;
+  wake) wake=$mode ;;
   remove)
     place "$mode"
     rm -f "$root$mode"

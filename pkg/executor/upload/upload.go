@@ -6,7 +6,8 @@
 // of this request. Contents go through standard input alone, never through an argument or a variable.
 //
 // Most uploads are one exec: small files are written into the script's own conversation, and the largest, the agent, is the
-// rest of the stream, compressed where the image has gzip. Each further large file is an exec of its own.
+// rest of the stream. Each further large file is an exec of its own. Bytes go as they are, for an image's gzip takes longer than a
+// fast link; where the link shows to be slow, and the image has gzip, the exec is begun again with compressed ones.
 package upload
 
 import (
@@ -76,11 +77,14 @@ type Request struct {
 	// Remove is taken away first; it need not be there.
 	Remove []string
 	Files  []File
-	// Last, where it has a path, is put in place after every other file, and the bootstrap script is woken. It must be small.
+	// Last, where it has a path, is put in place after every other file, and the bootstrap script is woken; it is told where all
+	// the files have just been verified. It must be small.
 	Last File
+	// Port, if set, is one of the Pod's: the script answers once something listens on it at 127.0.0.1, or after some seconds.
+	Port int32
 	// Before, if set, is called once the script has answered and before anything is sent to it: the last moment to make sure
-	// that it answered from the right Pod. Its error ends the upload.
-	Before func(context.Context) error
+	// that it answered from the right Pod, and to add small files that were not known before. Its error ends the upload.
+	Before func(context.Context) ([]File, error)
 }
 
 // RejectedError says that the script in the Pod ended without taking the upload.
@@ -118,24 +122,33 @@ func send(ctx context.Context, run Exec, r Request, root string) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	small, large := r.split()
-	bodies := max(1, len(large))
-	for i := range bodies {
-		e := exchange{before: r.Before}
-		if i == 0 {
-			e.remove, e.texts = r.Remove, small
+	for _, e := range r.exchanges() {
+		err := e.run(ctx, run, root)
+		if errors.Is(err, errSlow) {
+			e.compressed = true
+			err = e.run(ctx, run, root)
 		}
-		if i < len(large) {
-			e.body = &large[i]
-		}
-		if i == bodies-1 {
-			e.last = r.Last
-		}
-		if err := e.run(ctx, run, root); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// exchanges are the conversations that make the upload: one for each file that is a stream of its own, and at least one.
+func (r *Request) exchanges() []exchange {
+	small, large := r.split()
+	all := make([]exchange, max(1, len(large)))
+	for i := range large {
+		all[i].body = &large[i]
+	}
+	for i := range all {
+		all[i].before = r.Before
+	}
+	first, last := &all[0], &all[len(all)-1]
+	first.port, first.remove, first.texts = r.Port, r.Remove, small
+	last.last, last.whole = r.Last, len(all) == 1 && len(r.Files) > 0
+	return all
 }
 
 // inlineBytes is the largest file that is written into the conversation: a shell reads it a byte at a time.

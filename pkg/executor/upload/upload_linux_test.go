@@ -1,18 +1,22 @@
 package upload
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,13 +58,14 @@ func (p *pod) exec(ctx context.Context, command []string, stdin io.Reader, stdou
 	argv := slices.Concat(p.shell, command[1:])
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Stdout, c.Stderr = stdout, stderr
-	c.Env = []string{"PATH=" + p.path, "count=9", "last=x", "root=/nowhere", "token=y"}
+	c.Env = []string{"PATH=" + p.path, "wake=x", "count=9", "last=x", "root=/nowhere", "token=y"}
 	c.WaitDelay = 10 * time.Second
 	// Not c.Stdin: exec would wait for the reader, which as in pods/exec may outlive the command.
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
 	}
+	c.Cancel = in.Close // a command outlives its stream
 	if err := c.Start(); err != nil {
 		return err
 	}
@@ -69,6 +74,9 @@ func (p *pod) exec(ctx context.Context, command []string, stdin io.Reader, stdou
 		_ = in.Close()
 	}()
 	err = c.Wait()
+	if ctx.Err() != nil { // which pods/exec says, whatever becomes of the command
+		return context.Cause(ctx)
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exitError{exit}
 	}
@@ -262,40 +270,180 @@ func TestScriptChecksPaths(t *testing.T) {
 
 // However the stream is cut or changed, no file of it is half there, and the error says so.
 func TestSpoiltStreams(t *testing.T) {
+	plain := noise(300_000)
+	for name, agent := range map[string][]byte{"plain": plain, "packed": []byte(hex.EncodeToString(plain))} {
+		t.Run(name, func(t *testing.T) {
+			eachShell(t, func(t *testing.T, p *pod) { p.spoilt(t, NewBlob(agent), name == "packed") })
+		})
+	}
+}
+
+func (p *pod) spoilt(t *testing.T, agent *Blob, compressed bool) {
+	t.Helper()
+	send := func(r Request) error {
+		e := r.exchanges()[0]
+		e.compressed = compressed
+		return e.run(t.Context(), p.exec, p.root)
+	}
+	r := session()
+	r.Files = r.Files[:6] // one exec
+	r.Files[0].Content = agent
+	var whole bytes.Buffer
+	p.spoil = func(in io.Reader) io.Reader { return io.TeeReader(in, &whole) }
+	if err := send(r); err != nil {
+		t.Fatal(err)
+	}
+	if packed := bytes.Contains(whole.Bytes(), []byte("\npacked ")); packed != compressed {
+		t.Errorf("it was sent packed: %v", packed)
+	}
+	good := want(append(r.Files, r.Last)...)
+	try := func(what string, spoil func(io.Reader) io.Reader) {
+		t.Helper()
+		p.spoil = nil
+		if err := p.send(t, Request{Remove: []string{bootstrap.AgentPath, bootstrap.MarkerPath}}); err != nil {
+			t.Fatal(err)
+		}
+		p.spoil = spoil
+		if err := send(r); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+		tree := p.tree(t)
+		for path, is := range tree {
+			if is != good[path] {
+				t.Errorf("%s: %s is %s, want %s", what, path, is, good[path])
+			}
+		}
+		if _, there := tree[bootstrap.MarkerPath]; there {
+			t.Errorf("%s: the marker is there", what)
+		}
+	}
+	for _, at := range []int{0, 1, 20, 33, 40, 200, 1000, 4000, whole.Len() / 2, whole.Len() - 1} {
+		try(fmt.Sprint("cut at ", at), func(in io.Reader) io.Reader { return io.LimitReader(in, int64(at)) })
+	}
+	header := bytes.Index(whole.Bytes(), []byte(" "+bootstrap.AgentPath+"\n"))
+	for _, at := range []int{whole.Len() - 150_000, whole.Len() / 2, whole.Len() - 5, whole.Len() - 1} {
+		try(fmt.Sprint("changed at ", at), func(in io.Reader) io.Reader { return &flip{in: in, at: max(at, header+len(bootstrap.AgentPath)+2)} })
+	}
+}
+
+// Over a slow link a large file goes compressed, where the image can undo it and it gets smaller.
+func TestSlowLinks(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		for name, c := range map[string]struct {
+			agent []byte
+			slow  bool
+			execs int
+		}{
+			"fast":             {bytes.Repeat([]byte("x"), 30<<20), false, 1},
+			"slow":             {bytes.Repeat([]byte("x"), 30<<20), true, 2},
+			"slow, and random": {noise(6 << 20), true, 2},
+		} {
+			r := Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(c.agent)}}}
+			p.execs, p.spoil = 0, nil
+			if c.slow {
+				p.spoil = func(in io.Reader) io.Reader { return &throttled{in} }
+			}
+			if err := p.send(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if p.execs != c.execs {
+				t.Errorf("%s: %d execs", name, p.execs)
+			}
+			if diff := cmp.Diff(want(r.Files...), p.tree(t)); diff != "" {
+				t.Errorf("%s: -want +got\n%s", name, diff)
+			}
+		}
+	})
+}
+
+// throttled is a link of six megabytes a second.
+type throttled struct{ io.Reader }
+
+func (r *throttled) Read(b []byte) (int, error) {
+	time.Sleep(10 * time.Millisecond)
+	return r.Reader.Read(b[:min(len(b), 64<<10)])
+}
+
+// What is known only once the script has answered is uploaded too.
+func TestBefore(t *testing.T) {
 	eachShell(t, func(t *testing.T, p *pod) {
 		r := session()
-		var whole bytes.Buffer
-		p.spoil = func(in io.Reader) io.Reader { return io.TeeReader(in, &whole) }
-		r.Files = r.Files[:6] // one exec
+		late := File{bootstrap.TokenPath, 0o600, NewBlob([]byte("token\n"))}
+		r.Before = func(context.Context) ([]File, error) { return []File{late}, nil }
+		r.Files = r.Files[:6]
 		if err := p.send(t, r); err != nil {
 			t.Fatal(err)
 		}
-		good := want(append(r.Files, r.Last)...)
-		for _, at := range []int{0, 1, 20, 33, 40, 200, 1000, 4000, whole.Len() / 2, whole.Len() - 1} {
-			none := Request{Remove: []string{bootstrap.AgentPath, bootstrap.MarkerPath}}
-			p.spoil = nil
-			if err := p.send(t, none); err != nil {
-				t.Fatal(err)
-			}
-			p.spoil = func(in io.Reader) io.Reader { return io.LimitReader(in, int64(at)) }
-			err := p.send(t, r)
-			if err == nil {
-				t.Fatalf("cut at %d: no error", at)
-			}
-			for path, is := range p.tree(t) {
-				if is != good[path] {
-					t.Errorf("cut at %d: %s is %s, want %s", at, path, is, good[path])
-				}
-			}
-			if _, there := p.tree(t)[bootstrap.MarkerPath]; there {
-				t.Errorf("cut at %d: the marker is there", at)
-			}
+		if diff := cmp.Diff(want(append(r.Files, r.Last, late)...), p.tree(t)); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
 		}
-		p.spoil = func(in io.Reader) io.Reader { return &flip{in: in, at: 60_000} }
-		if err := p.send(t, r); err == nil {
-			t.Error("a changed byte went unseen")
+		late.Path = "/etc/passwd"
+		if err := p.send(t, r); err == nil || !strings.Contains(err.Error(), "/etc/passwd") {
+			t.Errorf("a late file outside the volumes: %v", err)
+		}
+		mine := errors.New("mine")
+		r.Before = func(context.Context) ([]File, error) { return nil, mine }
+		if err := p.send(t, r); !errors.Is(err, mine) {
+			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A port is waited for: the script says nothing before something listens on it.
+func TestPort(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		reserved, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := reserved.Addr().(*net.TCPAddr)
+		if err := reserved.Close(); err != nil {
+			t.Fatal(err)
+		}
+		listens := make(chan struct{})
+		r := Request{Port: int32(address.Port), Before: func(context.Context) ([]File, error) {
+			select {
+			case <-listens:
+			default:
+				t.Error("it answered before something listened")
+			}
+			return nil, nil
+		}}
+		waiting := &waiter{pod: p, waits: func() {
+			listener, err := net.ListenTCP("tcp4", address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = listener.Close() })
+			close(listens)
+		}}
+		if err := send(t.Context(), waiting.exec, r, p.root); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// waiter calls a function when the script sleeps for the first time.
+type waiter struct {
+	*pod
+	waits func()
+}
+
+func (w *waiter) exec(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	began := filepath.Join(w.root, "sleeps")
+	command = slices.Clone(command)
+	command[2] = "sleep() { : >" + began + "; command sleep 0.01; }\n" + command[2]
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(began); err == nil {
+				w.waits()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return w.pod.exec(ctx, command, stdin, stdout, stderr)
 }
 
 // flip changes one byte of a stream.
@@ -360,6 +508,38 @@ func TestNoSecretInTheCommand(t *testing.T) {
 	if seen == "" || strings.Contains(seen, canary) {
 		t.Errorf("command: %s", seen)
 	}
+}
+
+// The start script is told what it need not verify again: what came with everything else in one exec.
+func TestWake(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		fifo := p.root + bootstrap.WakePath
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		woken, err := os.OpenFile(fifo, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer woken.Close() //nolint:errcheck // it was only read
+		lines := bufio.NewReader(woken)
+		whole := session()
+		whole.Files = whole.Files[:6]
+		for want, r := range map[string]Request{bootstrap.WakeVerified + "\n": whole, "\n": {Last: whole.Last}} {
+			if err := p.send(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := lines.ReadString('\n'); err != nil || line != want {
+				t.Errorf("it was woken with %q, %v, want %q", line, err, want)
+			}
+		}
+		if err := p.send(t, session()); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := lines.ReadString('\n'); err != nil || line != "\n" {
+			t.Errorf("after two execs it was woken with %q, %v", line, err)
+		}
+	})
 }
 
 // The script is clean in a checker's eyes, and holds only one way to say a thing.

@@ -111,6 +111,52 @@ func TestUploaderDies(t *testing.T) {
 	})
 }
 
+// TestVerified does not hash an agent that its uploader has just verified, but all else, and on the next start the agent too.
+func TestVerified(t *testing.T) {
+	eachShell(t, func(t *testing.T, p *pod) {
+		waiting := func() *container {
+			c := p.start()
+			c.waiting()
+			p.upload()
+			p.mark()
+			return c
+		}
+		verified := func() { p.exec("echo " + WakeVerified + " 1<>" + p.path(WakePath)).wait() }
+		unseen := p.record("agent", [2]string{"# another one", ""})
+
+		c := waiting()
+		p.put(AgentPath, unseen, 0o755)
+		verified()
+		c.recorded("agent")
+		if status := c.wait(); status != 0 {
+			t.Errorf("status %d: %s", status, c.said.String())
+		}
+		if status := p.start().wait(); status != ExitSize {
+			t.Errorf("status %d on the next start, want %d", status, ExitSize)
+		}
+
+		must(t, os.Remove(p.path(MarkerPath)))
+		c = waiting()
+		p.put(AuthEnvPath, "TOKEN=another\n", 0o600)
+		verified()
+		if status := c.wait(); status != ExitSize && status != ExitDigest {
+			t.Errorf("status %d with another environment", status)
+		}
+
+		must(t, os.Remove(p.path(MarkerPath)))
+		c = p.start()
+		c.waiting()
+		verified() // before there is a marker, so of another upload
+		p.upload()
+		p.mark()
+		p.put(AgentPath, unseen, 0o755)
+		p.wake()
+		if status := c.wait(); status != ExitSize {
+			t.Errorf("status %d after another wake-up, want %d", status, ExitSize)
+		}
+	})
+}
+
 func TestWakeWithNobodyWaiting(t *testing.T) {
 	eachShell(t, func(t *testing.T, p *pod) {
 		p.wake()

@@ -13,7 +13,7 @@ const (
 	PreparePath    = "/opt/kandev/prepare.sh"    // run by PrepareCommand, before the marker is written
 	AuthEnvPath    = "/run/kandev/auth.env"      // see EncodeEnv, 0600
 	HomePath       = "/run/kandev/home"          // the agent's HOME, 0700, made by the script where it is missing
-	TokenPath      = "/run/kandev/control-token" // where a backend leaves the agent's token, 0600; the script removes it
+	TokenPath      = "/run/kandev/control-token" //nolint:gosec // a path: where a backend leaves the token of the agent, 0600; the script removes it
 	MarkerPath     = "/opt/kandev/start"         // see Marker, written last
 	WakePath       = "/opt/kandev/wake"          // a FIFO, there only while the script waits
 )

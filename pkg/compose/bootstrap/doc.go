@@ -21,9 +21,9 @@
 // It looks for [MarkerPath] and, while there is none, blocks in a read of the FIFO [WakePath], which it made;
 // where FIFOs cannot be made it looks once a second. It holds the FIFO open for reading and writing before
 // it looks, so a line written at any time after is seen, and a line without a marker changes nothing. Then it
-// checks every file that the marker lists, makes [HomePath] (0700), enters /workspace, exports what the two
+// checks every file that the marker lists, but does not hash the agent where the last line was [WakeVerified], makes [HomePath] (0700), enters /workspace, exports what the two
 // environment files say and HOME, removes [TokenPath], and replaces itself with [AgentPath], which so is process 1 and gets the
-// signals. A restarted container finds the marker and does the same at once, with the same checks.
+// signals. A restarted container finds the marker and does the same at once, with all checks.
 //
 // A stop signal ends the wait at once, with status [ExitSignal]. Nothing of the environment files is ever
 // printed, evaluated or put into an argument list.

@@ -23,8 +23,9 @@ type exchange struct {
 	texts  []File
 	last   File
 	body   *File
-	// compressed says that the body goes through gzip, where that is worth it.
-	compressed bool
+	// compressed says that the body goes through gzip, where that is worth it; judge, that a slow link ends the exchange
+	// where it would then go faster.
+	compressed, judge bool
 }
 
 // files is how many files the receipt must count.
@@ -145,7 +146,7 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 	if _, err := head.WriteTo(to); err != nil {
 		return err
 	}
-	return writePlain(to, e.body.Content.data, offer == offersGzip && !e.compressed)
+	return writePlain(to, e.body.Content.data, e.judge && offer == offersGzip)
 }
 
 // errSlow ends an upload that goes on faster compressed.

@@ -123,9 +123,10 @@ func send(ctx context.Context, run Exec, r Request, root string) error {
 		return err
 	}
 	for _, e := range r.exchanges() {
+		e.judge = true
 		err := e.run(ctx, run, root)
 		if errors.Is(err, errSlow) {
-			e.compressed = true
+			e.compressed, e.judge = true, false
 			err = e.run(ctx, run, root)
 		}
 		if err != nil {

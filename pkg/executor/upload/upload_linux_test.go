@@ -410,13 +410,13 @@ func TestPort(t *testing.T) {
 			return nil, nil
 		}}
 		waiting := &waiter{pod: p, waits: func() {
+			close(listens) // before it does: the script may be quicker than what follows
 			listener, err := net.ListenTCP("tcp4", address)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			t.Cleanup(func() { _ = listener.Close() })
-			close(listens)
 		}}
 		if err := send(t.Context(), waiting.exec, r, p.root); err != nil {
 			t.Fatal(err)

@@ -69,7 +69,8 @@ findings contains {
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
 } if {
 	some engine in docker.root_engines
-	root := array.concat(docker.values(engine, {"-g", "--data-root"}), ["/var/lib/docker"])[0]
+	told := [path | some path in docker.values(engine, {"-g", "--data-root"}); startswith(path, "/")] # a shell's -ge is no -g
+	root := array.concat(told, ["/var/lib/docker"])[0]
 	mounts := docker.mounts_of(engine.container, concat("", [root, "/"]))
 	count({mount | some mount in mounts; bounded(input.kandev.volumes[mount.name])}) == 0
 }

@@ -55,3 +55,8 @@ test_workspace if {
 	}))
 	fixtures.paths(found) == {"template.spec.containers[1].volumeMounts[0]"}
 }
+
+test_comparison_of_a_shell_is_no_flag if {
+	found := rule.findings with input as review.of(fixtures.engine({"args": ["sh", "-c", "[ $n -ge 5 ] && dockerd -g /data/docker"]}))
+	{finding.message | some finding in found} == {`container "companion" keeps Docker's data at /data/docker, where no emptyDir with a sizeLimit is mounted`}
+}

@@ -62,7 +62,7 @@ func pack(data []byte) []byte {
 	if err := errors.Join(err, w.Close()); err != nil {
 		panic(err) // a buffer takes everything
 	}
-	return b.Bytes()
+	return bytes.Clone(b.Bytes()) // without the room that the buffer grew to
 }
 
 // File is one file of an upload.

@@ -117,7 +117,11 @@ func newFaultProxy(t *testing.T, to *rest.Config, seed uint64) *faultProxy {
 
 type connKey struct{}
 
+// close ends the proxy, which its test still holds, and what it remembers.
 func (p *faultProxy) close() {
+	p.mu.Lock()
+	p.seen = nil
+	p.mu.Unlock()
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
@@ -164,7 +168,7 @@ func (p *faultProxy) past() []carried {
 
 func (p *faultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	watching, _ := strconv.ParseBool(r.URL.Query().Get("watch"))
-	c := carried{method: r.Method, path: r.URL.Path, watch: watching, stream: r.Header.Get("Upgrade") != ""}
+	c := carried{method: r.Method, path: strings.Clone(r.URL.Path), watch: watching, stream: r.Header.Get("Upgrade") != ""}
 	p.mu.Lock()
 	p.seen = append(p.seen, c)
 	var f fault

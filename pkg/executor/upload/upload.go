@@ -51,7 +51,7 @@ func (b *Blob) Size() int64 { return int64(len(b.data)) }
 // SHA256 returns the digest of the bytes.
 func (b *Blob) SHA256() [sha256.Size]byte { return b.sum }
 
-// pack compresses fast: the first session waits for it.
+// pack compresses fast: a session waits for it.
 func pack(data []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)

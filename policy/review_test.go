@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -21,19 +19,7 @@ import (
 // values exchanged at random.
 func TestReviewTwice(t *testing.T) {
 	inRego := reviewInRego(t)
-	documents := map[string][]byte{"composed": []byte(composedPod)}
-	for _, r := range Catalogue() {
-		documents[r.Name+" bad"], documents[r.Name+" good"] = []byte(r.Bad), []byte(r.Good)
-	}
-	files, err := filepath.Glob(filepath.Join(corpusDir(), "raw", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if documents[file], err = os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		}
-	}
+	documents := documents(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	versions := []string{"", "1.24", "1.34", "v1.36.3", "latest"}
 	for _, name := range slices.Sorted(maps.Keys(documents)) {

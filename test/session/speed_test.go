@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -28,7 +27,6 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/executor"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory/sqlinventory/sqlite"
-	"github.com/kandev/kandev-podlint/pkg/executor/upload"
 	"github.com/kandev/kandev-podlint/test/cluster"
 )
 
@@ -216,68 +214,6 @@ func TestSpeedIdle(t *testing.T) {
 	time.Sleep(time.Minute)
 	t.Logf("requests in a minute: %d", requests.Load()-before)
 	if err := e.Cleanup(t.Context(), "idle"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestSpeedUpload uploads files, each beside a kubectl cp of the same.
-func TestSpeedUpload(t *testing.T) {
-	measures(t)
-	w := newWorld(t)
-	e, _ := w.counted("upload")
-	s, err := e.Launch(t.Context(), w.speedRequest("upload"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	kubectl, err := cluster.Kubectl(t.Context(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binaries, err := filepath.Glob(filepath.Join(filepath.Dir(kubectl), "kube-scheduler-*"))
-	if err != nil || len(binaries) == 0 {
-		binaries, err = filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(kubectl)), "kube-scheduler-*", "*"))
-	}
-	if err != nil || len(binaries) == 0 {
-		t.Fatal("no binary", err)
-	}
-	noise := filepath.Join(t.TempDir(), "noise")
-	const noiseBytes = 64 << 20
-	text := make([]byte, noiseBytes)
-	rand.Read(text)
-	if err := os.WriteFile(noise, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	client := w.client()
-	pod := s.Row.Pod.Name
-	run := func(ctx context.Context, command []string, stdin io.Reader, stdout, stderr io.Writer) error {
-		return client.Exec(ctx, executor.ExecOptions{Namespace: namespace, Pod: pod, Container: "kandev-agent", Command: command, Stdin: stdin, Stdout: stdout, Stderr: stderr})
-	}
-	for name, file := range map[string]string{"noise": noise, "kube-scheduler": binaries[0]} {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ours, cp times
-		blob := upload.NewBlob(data)
-		for range max(3, *rounds/2) {
-			ours = append(ours, timed(func() {
-				err := upload.Send(t.Context(), run, upload.Request{Files: []upload.File{{Path: "/opt/kandev/measured", Mode: 0o755, Content: blob}}})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}))
-			cp = append(cp, timed(func() {
-				out, err := exec.Command(kubectl, "--kubeconfig", w.cluster.Kubeconfig(), "cp", file, namespace+"/"+pod+":/opt/kandev/copied", "-c", "kandev-agent").CombinedOutput()
-				if err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-			}))
-		}
-		t.Logf("%s, %d bytes: upload:     %v", name, len(data), ours)
-		t.Logf("%s, %d bytes: kubectl cp: %v", name, len(data), cp)
-	}
-	if err := e.Cleanup(t.Context(), "upload"); err != nil {
 		t.Fatal(err)
 	}
 }

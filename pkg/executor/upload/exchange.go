@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
 )
@@ -47,7 +46,7 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 	defer cancel(nil)
 	answers := &answers{heard: make(chan struct{}), receipt: []byte("receipt " + token + " "), received: func() { cancel(errEnded) }}
 	var complaint tail
-	stdin, to := io.Pipe()
+	conversation, to := io.Pipe()
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -64,9 +63,9 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 	if root != "" {
 		command = append(command, root)
 	}
-	err := run(ctx, command, stdin, answers, &complaint)
+	err := run(ctx, command, io.MultiReader(conversation, e.stream(answers, cancel)), answers, &complaint)
 	cancel(errEnded)
-	_ = stdin.CloseWithError(errEnded)
+	_ = conversation.CloseWithError(errEnded)
 	answers.end()
 	<-written
 	if strings.HasSuffix(answers.String(), fmt.Sprintf("receipt %s %d\n", token, e.files())) {
@@ -95,7 +94,7 @@ const (
 	offersGzip = " gzip"
 )
 
-// write sends everything once the script has greeted.
+// write sends everything but the body once the script has greeted.
 func (e *exchange) write(ctx context.Context, to io.Writer, token string, answers *answers) error {
 	select {
 	case <-answers.heard:
@@ -130,56 +129,17 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 	if e.whole {
 		fmt.Fprintln(&head, "wake", bootstrap.WakeVerified)
 	}
-	if e.body == nil {
+	switch {
+	case e.body == nil:
 		fmt.Fprintln(&head, "end")
-		_, err := head.WriteTo(to)
-		return err
+	case e.packs():
+		writeHeader(&head, "packed", e.body)
+	default:
+		writeHeader(&head, "body", e.body)
 	}
-	if e.compressed {
-		if packed := e.body.Content.packed(); worthwhile(len(packed), len(e.body.Content.data)) {
-			writeHeader(&head, "packed", e.body)
-			_, err := to.Write(append(head.Bytes(), packed...))
-			return err
-		}
-	}
-	writeHeader(&head, "body", e.body)
-	if _, err := head.WriteTo(to); err != nil {
-		return err
-	}
-	return writePlain(to, e.body.Content.data, e.judge && offer == offersGzip)
+	_, err := head.WriteTo(to)
+	return err
 }
-
-// errSlow ends an upload that goes on faster compressed.
-var errSlow = errors.New("the link is slow")
-
-// A link that has taken less than slow bytes a second after a while is slower than an image's gzip.
-const (
-	slow      = 32 << 20
-	while     = 300 * time.Millisecond
-	chunkSize = 64 << 10
-)
-
-// writePlain writes bytes as they are. With judge it ends with errSlow where the link is slow and most is still to be sent.
-func writePlain(to io.Writer, data []byte, judge bool) error {
-	began, size := time.Now(), len(data)
-	for len(data) > 0 {
-		n, err := to.Write(data[:min(chunkSize, len(data))])
-		if err != nil {
-			return err
-		}
-		data = data[n:]
-		if took := time.Since(began); judge && took > while {
-			judge = false
-			if rate := float64(size-len(data)) / took.Seconds(); rate < slow && len(data) > size/2 {
-				return errSlow
-			}
-		}
-	}
-	return nil
-}
-
-// worthwhile reports whether compression saves enough of a file for the image to undo it.
-func worthwhile(packed, plain int) bool { return packed < plain-plain/10 }
 
 func writeHeader(b *bytes.Buffer, word string, f *File) {
 	fmt.Fprintf(b, "%s %04o %x %d %s\n", word, f.Mode, f.Content.sum, f.Content.Size(), f.Path)

@@ -216,6 +216,37 @@ func TestImages(t *testing.T) {
 	})
 }
 
+// A large file is hashed by openssl where that works, and what it says counts.
+func TestOpenssl(t *testing.T) {
+	large := Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(noise(5 << 20))}}}
+	for name, c := range map[string]struct {
+		does string
+		code int
+	}{
+		"works": {`sha256sum`, 0},
+		"fails": {`echo 0123; exit 1`, 0},
+		"lies":  {`echo 0123`, bootstrap.ExitDigest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachShell(t, func(t *testing.T, p *pod) {
+				tools, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
+				program := "#!/bin/sh\necho \"$*\" >" + said + "\n" + c.does + "\n"
+				if err := os.WriteFile(filepath.Join(tools, "openssl"), []byte(program), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				p.path = tools + ":" + p.path
+				err := p.send(t, large)
+				if got, ok := errors.AsType[*RejectedError](err); (c.code == 0) != (err == nil) || ok && got.Code != c.code {
+					t.Errorf("got %v, want status %d", err, c.code)
+				}
+				if arguments, err := os.ReadFile(said); err != nil || string(arguments) != "dgst -sha256 -r\n" {
+					t.Errorf("openssl was told %q: %v", arguments, err)
+				}
+			})
+		})
+	}
+}
+
 func rejected(t *testing.T, err error, code int, message string) {
 	t.Helper()
 	got, ok := errors.AsType[*RejectedError](err)

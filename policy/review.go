@@ -163,7 +163,7 @@ func commandLine(fields map[string]any) string {
 		}
 	}
 	line := strings.Join(words, " ")
-	if !strings.Contains(line, "$") {
+	if !strings.Contains(line, "$(") && !strings.Contains(line, "$$") {
 		return line
 	}
 	var replaced []string // by the first that fits, and the last of two equal names counts

@@ -13,7 +13,7 @@ import (
 
 // gcPercent lets the heap of a short run grow further before it is collected: it is small, and linting makes much that
 // is thrown away at once.
-const gcPercent = 400
+const gcPercent = 600
 
 func main() {
 	if os.Getenv("GOGC") == "" {

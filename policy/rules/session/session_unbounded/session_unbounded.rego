@@ -51,8 +51,12 @@ findings contains {
 	"remediation": "set it in resources.limits",
 } if {
 	some agent in input.kandev.agents
-	lacking := ({"ephemeral-storage", "memory"} - limited(agent)) - limited_for_pod
-	lacking != set()
+	lacking := [resource |
+		some resource in ["ephemeral-storage", "memory"]
+		not agent.spec.resources.limits[resource]
+		not input.kandev.spec.resources.limits[resource]
+	]
+	count(lacking) > 0
 }
 
 findings contains {
@@ -64,7 +68,8 @@ findings contains {
 	"remediation": "set it in resources.limits",
 } if {
 	some engine in docker.engines
-	count(({"memory"} - limited(engine.container)) - limited_for_pod) > 0
+	not engine.container.spec.resources.limits.memory
+	not input.kandev.spec.resources.limits.memory
 }
 
 findings contains {
@@ -81,8 +86,3 @@ findings contains {
 	some index
 	input.kandev.spec.volumes[index].name == name
 }
-
-# What a container, or the Pod, has a limit for.
-limited(container) := object.keys(object.get(container.spec, ["resources", "limits"], {}))
-
-limited_for_pod := object.keys(object.get(input.kandev.spec, ["resources", "limits"], {}))

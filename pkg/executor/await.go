@@ -58,7 +58,7 @@ func (c *Client) awaitRunning(ctx context.Context, w running) (*corev1.Pod, erro
 		w.observe(fault.err)
 		last = fault.err
 		if timer == nil {
-			timer = time.AfterFunc(patience, func() { giveUp(errNotRunning) })
+			timer = c.lose(hoping, w, fault.err.Reason, giveUp)
 		}
 		return false, nil
 	})
@@ -73,6 +73,31 @@ func (c *Client) awaitRunning(ctx context.Context, w running) (*corev1.Pod, erro
 		return nil, endedError(ctx)
 	}
 	return nil, err
+}
+
+// lose gives a wait up when its patience ends, and not where a node is on its way.
+func (c *Client) lose(ctx context.Context, w running, reason Reason, giveUp context.CancelCauseFunc) *time.Timer {
+	if reason != Unschedulable {
+		return time.AfterFunc(patience, func() { giveUp(errNotRunning) })
+	}
+	return time.AfterFunc(scaleUpPatience, func() {
+		if !c.scalesUp(ctx, w.pod.namespace, w.uid) {
+			giveUp(errNotRunning)
+		}
+	})
+}
+
+// scaleUpPatience is how long an autoscaler may take to say that a node is on its way. The cluster autoscaler promises 30 seconds
+// in a cluster of up to 100 nodes (its FAQ, "What are the Service Level Objectives").
+const scaleUpPatience = 30 * time.Second
+
+// scaleUps are the events about a Pod by which the cluster autoscaler and Karpenter say that a node is on its way
+// (k8s.io/autoscaler cluster-autoscaler/processors/status, sigs.k8s.io/karpenter pkg/controllers/provisioning/scheduling).
+var scaleUps = []string{"TriggeredScaleUp", "Nominated"}
+
+// scalesUp reports whether an autoscaler has said that it adds a node for a Pod.
+func (c *Client) scalesUp(ctx context.Context, namespace string, uid types.UID) bool {
+	return slices.ContainsFunc(c.events(ctx, namespace, uid, corev1.EventTypeNormal), func(e corev1.Event) bool { return slices.Contains(scaleUps, e.Reason) })
 }
 
 // whyNotRunning explains a Pod that did not run in time: in the words of its claim's events, of its state or of its own events.

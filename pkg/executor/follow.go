@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,23 +122,24 @@ func wait(ctx context.Context, d time.Duration) {
 
 // lastWarning returns the newest warning event about an object, "" where there is none or it cannot be had.
 func (c *Client) lastWarning(ctx context.Context, namespace string, uid types.UID) string {
+	warnings := c.events(ctx, namespace, uid, corev1.EventTypeWarning)
+	if len(warnings) == 0 {
+		return ""
+	}
+	newest := slices.MaxFunc(warnings, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
+	return newest.Reason + ": " + newest.Message
+}
+
+// events returns the events of a type about an object, none where they cannot be had.
+func (c *Client) events(ctx context.Context, namespace string, uid types.UID, eventType string) []corev1.Event {
 	answer, err := c.list(ctx, eventResource, namespace, metav1.ListOptions{
-		FieldSelector: fields.Set{"involvedObject.uid": string(uid), "type": corev1.EventTypeWarning}.String(),
+		FieldSelector: fields.Set{"involvedObject.uid": string(uid), "type": eventType}.String(),
 	})
 	list, ok := answer.(*corev1.EventList)
 	if err != nil || !ok {
-		return ""
+		return nil
 	}
-	var newest *corev1.Event
-	for i := range list.Items {
-		if e := &list.Items[i]; newest == nil || eventTime(newest).Before(eventTime(e)) {
-			newest = e
-		}
-	}
-	if newest == nil {
-		return ""
-	}
-	return newest.Reason + ": " + newest.Message
+	return list.Items
 }
 
 // eventTime is when an event was last seen; each of its sources fills another field.

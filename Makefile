@@ -3,6 +3,7 @@
 TOOL     = go tool -modfile=tools/go.mod
 FUZZTIME = 1m
 COUNT    = 6
+COVERED  = github.com/kandev/kandev-podlint/pkg/...,github.com/kandev/kandev-podlint/policy/...
 
 # go turns cgo off by itself where there is no C compiler, and the race detector needs one.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -54,8 +55,15 @@ fuzz:
 		done; \
 	done
 
+# The statements of pkg and policy that tests run, those of sessions and probes on a real node among them, as root.
 cover:
-	go test -timeout 30m -coverprofile coverage.out -coverpkg ./pkg/...,./policy/... ./...
+	go test -timeout 30m -coverprofile coverage.out -coverpkg $(COVERED) ./...
+	@for m in session live; do \
+		echo "go -C test/$$m test -timeout 60m -coverprofile ../../coverage.$$m -coverpkg $(COVERED) ."; \
+		go -C test/$$m test -timeout 60m -coverprofile ../../coverage.$$m -coverpkg $(COVERED) . || exit; \
+		tail -n +2 coverage.$$m >>coverage.out; \
+		rm coverage.$$m; \
+	done
 	go tool cover -func coverage.out | tail -n 1
 
 # The pages come from the catalogue, so the catalogue comes first.

@@ -34,7 +34,11 @@ acceptance:
 lint:
 	go vet ./...
 	$(TOOL) golangci-lint run
-	cd test/cluster && go tool -modfile=../../tools/go.mod golangci-lint run
+	@for m in $(wildcard test/*/go.mod); do \
+		d=$$(dirname $$m); \
+		echo "cd $$d && golangci-lint run"; \
+		(cd $$d && go tool -modfile=../../tools/go.mod golangci-lint run) || exit; \
+	done
 
 format:
 	$(TOOL) gofumpt -w .

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the pages show of a cluster")
 
 var (
-	clusterBlock = regexp.MustCompile("(?ms)^```console cluster\n(.*?)^```$")
+	clusterBlock = regexp.MustCompile("(?ms)^```console cluster\n(.*?)^```$") //nolint:gocritic // with m the second ^ is the start of a line
 	address      = regexp.MustCompile(`https://127\.0\.0\.1:\d+`)
 	took         = regexp.MustCompile(` \(\d+\.\d s\)`)
 	probeName    = regexp.MustCompile(`kandev-[0-9a-f]{16}`)

@@ -44,7 +44,7 @@ func readRecorded(t *testing.T) []recorded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var out []recorded
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<24)

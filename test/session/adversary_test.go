@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,7 +117,7 @@ func sameJSON(a, b any) bool {
 		return false
 	}
 	y, err := json.Marshal(b)
-	return err == nil && string(x) == string(y)
+	return err == nil && bytes.Equal(x, y)
 }
 
 // What has the session's name before the session does is met with a refusal, and left alone.
@@ -282,7 +283,7 @@ func TestAdversaryReplacesThePod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer closeStore()
+			defer func() { _ = closeStore() }()
 			if err := e.TakeOver(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +319,7 @@ func TestAdversaryReplacesThePreparedPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeStore()
+	defer func() { _ = closeStore() }()
 	r, err := request(id, w.agent, compose.ManagedPVC)
 	if err != nil {
 		t.Fatal(err)
@@ -435,7 +436,7 @@ func TestLaunchTwice(t *testing.T) {
 	w := newWorld(t)
 	e := w.executor("owner-twice")
 	s := w.launch(e, "twice", compose.EmptyDir)
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	r, err := request("twice", w.agent, compose.EmptyDir)
 	if err != nil {
 		t.Fatal(err)

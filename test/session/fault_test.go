@@ -158,7 +158,7 @@ func (w *world) operate(ctx context.Context, proxy *faultProxy, operation, id st
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer closeStore()
+	defer func() { _ = closeStore() }()
 	if operation != "launch" {
 		if err := e.TakeOver(ctx, id); err != nil {
 			w.t.Fatal(err)
@@ -280,7 +280,7 @@ func (w *world) serverFaults() []namedFault {
 	}
 	return []namedFault{
 		{name: "restart", do: before(restart)},
-		{name: "done-restart", do: func(p *faultProxy, rw http.ResponseWriter, r *http.Request, c carried) {
+		{name: "done-restart", do: func(p *faultProxy, _ http.ResponseWriter, r *http.Request, c carried) {
 			_, _ = p.deliver(r, c)
 			restart()
 			hangUp(r)

@@ -217,41 +217,44 @@ func (t carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
+// reply is an answer of the API server, read whole; a watch's or a stream's has no body.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // deliver has the API server carry a request out, whatever becomes of the client, and returns its answer.
-func (p *faultProxy) deliver(r *http.Request, c carried) (*http.Response, error) {
+func (p *faultProxy) deliver(r *http.Request, c carried) (reply, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	// Nothing waits for what is never read, and a watch or a stream ends with its request.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
+	defer cancel()
 	out := r.Clone(ctx)
 	out.RequestURI, out.URL.Scheme, out.URL.Host, out.Host = "", p.target.Scheme, p.target.Host, p.target.Host
 	out.Body = io.NopCloser(bytes.NewReader(body))
 	answer, err := carrier{p, c}.RoundTrip(out)
 	if err != nil {
-		cancel()
-		return nil, err
+		return reply{}, err
 	}
-	if c.watch || c.stream {
-		_ = answer.Body.Close()
-		cancel()
-		return answer, nil
+	defer func() { _ = answer.Body.Close() }()
+	all := reply{status: answer.StatusCode, header: answer.Header}
+	if !c.watch && !c.stream {
+		all.body, err = io.ReadAll(answer.Body)
 	}
-	content, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	cancel()
-	answer.Body = io.NopCloser(bytes.NewReader(content))
-	return answer, err
+	return all, err
 }
 
 // write sends an answer to the client.
-func write(w http.ResponseWriter, answer *http.Response) {
-	for key, values := range answer.Header {
+func (r reply) write(w http.ResponseWriter) {
+	for key, values := range r.header {
 		w.Header()[key] = values
 	}
-	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(w, answer.Body)
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body)
 }
 
 // hangUp resets the client's connection.
@@ -301,7 +304,7 @@ func late(p *faultProxy, w http.ResponseWriter, r *http.Request, c carried) {
 	if err != nil || r.Context().Err() != nil || c.stream {
 		hangUp(r)
 	}
-	write(w, answer)
+	answer.write(w)
 }
 
 // twice has the request carried out two times, and the client sees the second answer.
@@ -310,14 +313,14 @@ func twice(p *faultProxy, w http.ResponseWriter, r *http.Request, c carried) {
 	if err != nil {
 		hangUp(r)
 	}
-	var answer *http.Response
+	var answer reply
 	for range 2 {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if answer, err = p.deliver(r, c); err != nil {
 			hangUp(r)
 		}
 	}
-	write(w, answer)
+	answer.write(w)
 }
 
 // refuse answers in the API server's place.

@@ -36,7 +36,7 @@ func TestAgentRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if s.Token == first {
 		t.Error("it has the token of the agent before it")
 	}
@@ -80,7 +80,7 @@ func TestBootstrapTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeStore()
+	defer func() { _ = closeStore() }()
 	r, err := request("twice-started", w.agent, compose.EmptyDir)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestBootstrapTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if got := w.call(s, http.MethodGet, "/env/API_KEY", ""); got != canary {
 		t.Errorf("the agent has %q", got)
 	}
@@ -109,7 +109,7 @@ func (w *world) answers(id string) bool {
 	if err != nil {
 		return false
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + listener.Addr() + "/health")
 	if err != nil {
 		return false
@@ -135,7 +135,7 @@ func TestTokenIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if got := w.call(s, http.MethodGet, "/file/workspace/work", ""); got != "edited" {
 		t.Errorf("the workspace holds %q", got)
 	}
@@ -200,7 +200,7 @@ func TestContainerEndsDuringBootstrap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			if err := <-killed; err != nil {
 				t.Error(err)
 			}

@@ -53,7 +53,7 @@ func (w evidenceWriter) Write(p []byte) (int, error) {
 
 // Start makes the evidence the executor's telemetry.
 func (e *evidence) Start(ctx context.Context, operation, instanceID string) (context.Context, func(error)) {
-	fmt.Fprintln(e.at("telemetry"), operation, instanceID)
+	_, _ = fmt.Fprintln(e.at("telemetry"), operation, instanceID)
 	return ctx, func(err error) { e.err("telemetry", err) }
 }
 
@@ -61,7 +61,7 @@ func (e *evidence) Start(ctx context.Context, operation, instanceID string) (con
 func (e *evidence) err(place string, err error) {
 	for ; err != nil; err = errors.Unwrap(err) {
 		text, _ := json.Marshal(err)
-		fmt.Fprintf(e.at(place), "%v\n%+v\n%#v\n%s\n", err, err, err, text)
+		_, _ = fmt.Fprintf(e.at(place), "%v\n%+v\n%#v\n%s\n", err, err, err, text)
 	}
 }
 
@@ -220,7 +220,7 @@ func (w *world) executorFor(found *evidence, config *rest.Config, owner string) 
 	w.t.Cleanup(func() { _ = store.Close() })
 	e, err := executor.New(executor.Options{
 		Client: client, Inventory: store, Owner: owner, Namespace: namespace, Telemetry: found,
-		Observe: func(e executor.Event) { fmt.Fprintf(found.at("observed"), "%+v\n", e) },
+		Observe: func(e executor.Event) { _, _ = fmt.Fprintf(found.at("observed"), "%+v\n", e) },
 		Logger:  slog.New(slog.NewJSONHandler(found.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -241,8 +241,8 @@ func (w *world) leaves(e *executor.Executor, found *evidence, id string, m execu
 	if s == nil {
 		return nil
 	}
-	defer s.Close()
-	fmt.Fprintf(found.at("sessions"), "%v\n%+v\n%#v\n%+v\n", s, s, s.Row, s.Token)
+	defer func() { _ = s.Close() }()
+	_, _ = fmt.Fprintf(found.at("sessions"), "%v\n%+v\n%#v\n%+v\n", s, s, s.Row, s.Token)
 	text, err := json.Marshal(s)
 	if err != nil {
 		w.t.Error(err)

@@ -47,7 +47,7 @@ func (w *world) soak(seed uint64, sessions, atOnce int) (int, int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer closeStore()
+	defer func() { _ = closeStore() }()
 	var ended atomic.Int64
 	var running sync.WaitGroup
 	slots := make(chan struct{}, atOnce)

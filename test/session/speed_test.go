@@ -209,7 +209,7 @@ func TestSpeedIdle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	before := requests.Load()
 	time.Sleep(time.Minute)
 	t.Logf("requests in a minute: %d", requests.Load()-before)
@@ -227,7 +227,7 @@ func TestSpeedForward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	kubectl, err := cluster.Kubectl(t.Context(), t.Logf)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestSpeedForward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
+		defer func() { _ = answer.Body.Close() }()
 		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatal(answer.Status, err)
 		}
@@ -338,12 +338,11 @@ func TestSpeedMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, cluster: c, kube: kube, file: filepath.Join(t.TempDir(), "inventory", "sessions.db")}
-	store, err := sqlite.Open(t.Context(), w.file)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "inventory", "sessions.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	r, err := request("", nil, compose.EmptyDir)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (w *world) uploads(t *testing.T, r executor.Request, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	kubectl, err := cluster.Kubectl(t.Context(), t.Logf)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -74,7 +73,7 @@ func (p *pty) settings() unix.Termios {
 // types types something, and waits for a line of the screen.
 func (p *pty) types(text, want string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p.master, text); err != nil {
+	if _, err := p.master.WriteString(text); err != nil {
 		p.t.Fatal(err)
 	}
 	for timeout := time.After(time.Minute); ; {

@@ -199,7 +199,7 @@ func call(s *executor.Session, method, path, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	content, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("status %d: %s", answer.StatusCode, content)

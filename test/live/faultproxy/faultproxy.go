@@ -3,6 +3,7 @@
 package faultproxy
 
 import (
+	"context"
 	"net"
 	"slices"
 	"sync"
@@ -44,7 +45,7 @@ func Start(t *testing.T, target string) *Proxy {
 	t.Helper()
 	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
 	p.changed = sync.NewCond(&p.mu)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func (p *Proxy) Heal(t *testing.T) {
 	defer p.mu.Unlock()
 	switch p.fault {
 	case Refuse:
-		listener, err := net.Listen("tcp", p.address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", p.address)
 		if err != nil {
 			t.Error(err)
 			return
@@ -120,7 +121,7 @@ func (p *Proxy) accept(listener net.Listener) {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.target)
+		server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
 		if err != nil {
 			_ = client.Close()
 			continue

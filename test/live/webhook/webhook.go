@@ -60,7 +60,7 @@ func Serve(t *testing.T) *Server {
 	t.Helper()
 	certificate, ca := certificate(t)
 	s := &Server{ca: ca, hooks: map[string]Hook{}}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	}
 	for range runtime.GOMAXPROCS(0) {
 		go func() {
-			for {
+			for { //nolint:staticcheck // to spin is what it is for
 			}
 		}()
 	}

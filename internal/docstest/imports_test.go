@@ -3,6 +3,7 @@ package docstest
 import (
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,25 @@ func TestDiagram(t *testing.T) {
 		t.Errorf("%s has %d diagrams, not one", page, diagrams)
 	}
 	same(t, page, []byte(text))
+}
+
+// TestPackages demands that the table of the architecture names each package once, those of drivers and schemas in the row of
+// the package above them.
+func TestPackages(t *testing.T) {
+	rows := map[string]int{}
+	for line := range strings.Lines(read(t, "docs/architecture.md")) {
+		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && strings.HasPrefix(line, "| `") {
+			for name := range strings.SplitSeq(cell, ", ") {
+				rows[strings.Trim(name, "`")]++
+			}
+		}
+	}
+	for _, pkg := range goList(t, "./...") {
+		path := strings.TrimPrefix(pkg, module)
+		if n := rows[path]; n > 1 || n == 0 && rows[filepath.Dir(path)] == 0 {
+			t.Errorf("docs/architecture.md names %s %d times", path, n)
+		}
+	}
 }
 
 // TestDrivers demands that a database driver comes only with the package that opens that database, so that no other program

@@ -135,7 +135,7 @@ cat /workspace/shared/out; rm -r /workspace/shared 2>/dev/null || docker run --r
 }
 
 func (l *lifecycle) network(w *world) string {
-	file := filepath.Join(w.sharedDir(), "transfer")
+	file := filepath.Join(w.t.TempDir(), "transfer")
 	if err := build(file, ".", "./transfer"); err != nil {
 		w.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (l *lifecycle) network(w *world) string {
 		w.t.Fatal(err)
 	}
 	defer program.Close() //nolint:errcheck // opened for reading
-	w.serve(file, "serve", nodeAddress+":8443")
+	w.serve(w.install(file), "serve", nodeAddress+":8443")
 	w.feed(l.executor, l.id, "cat >/workspace/transfer; chmod +x /workspace/transfer; echo", program)
 	defer w.inAgent(l.executor, l.id, "rm /workspace/transfer")
 	const size = 64 << 20

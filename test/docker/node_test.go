@@ -6,7 +6,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,38 +34,38 @@ func (w *world) serve(name string, args ...string) {
 	})
 }
 
-// sharedDir is a directory that the node has too: its /tmp is its own.
-func (w *world) sharedDir() string {
+// dir makes a directory on the node, whose /tmp is its own and ends with it.
+func (w *world) dir() string {
 	w.t.Helper()
-	cache, err := cacheDir()
+	return w.on("mktemp -d /tmp/served-XXXXXX")
+}
+
+// install copies a program to the node and returns its path there.
+func (w *world) install(program string) string {
+	w.t.Helper()
+	at := w.dir() + "/" + filepath.Base(program)
+	content, err := os.Open(program)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(cache, "shared-")
-	if err != nil {
-		w.t.Fatal(err)
+	defer func() { _ = content.Close() }()
+	c := w.cluster.NodeCommand(w.t.Context(), "sh", "-euc", `cat >"$1"; chmod +x "$1"`, "sh", at)
+	c.Stdin = content
+	if out, err := c.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v\n%s", err, out)
 	}
-	w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	return at
 }
 
 // serveRepository serves a repository with one commit, and returns its URL.
 func (w *world) serveRepository() string {
 	w.t.Helper()
-	dir := w.sharedDir()
-	git := func(args ...string) {
-		c := exec.Command("git", append([]string{"-c", "user.name=test", "-c", "user.email=test@example.com"}, args...)...)
-		c.Dir = dir
-		if out, err := c.CombinedOutput(); err != nil {
-			w.t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "-q", "-b", "main", "project")
-	if err := os.WriteFile(filepath.Join(dir, "project", "README"), []byte("original\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	git("-C", "project", "add", "README")
-	git("-C", "project", "commit", "-q", "-m", "first")
+	dir := w.dir()
+	w.on("cd " + dir + `
+git init -q -b main project
+echo original >project/README
+git -C project add README
+git -C project -c user.name=test -c user.email=test@example.com commit -q -m first`)
 	const script = `git daemon --reuseaddr --export-all --listen="$1" --base-path="$2" & read -r _; kill $!`
 	w.serve("sh", "-c", script, "sh", nodeAddress, dir)
 	return "git://" + nodeAddress + "/project"

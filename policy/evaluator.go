@@ -120,7 +120,7 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, erro
 	defer e.store.Abort(ctx, txn)
 
 	running := e.bound.start(ctx)
-	findings := make([]finding.Finding, 0, 16)
+	var findings []finding.Finding
 	for i := range e.queries {
 		q := &e.queries[i]
 		query := func() *topdown.Query {

@@ -68,7 +68,7 @@ func advance(line []byte, n int) int {
 
 // layout splits a line into what a terminal shows, with tabs as spaces up to the next tab stop.
 func layout(line string) []cell {
-	var cells []cell
+	cells := make([]cell, 0, len(line))
 	column := 0
 	for rest := line; rest != ""; {
 		text, tail, tab := strings.Cut(rest, "\t")

@@ -4,7 +4,7 @@
 #   Which companions run a Docker daemon, and what their command, or the entrypoint of Docker's own images, tells it.
 package kandev.lib.docker
 
-# The companions that run a Docker daemon: {container, line, flags, hosts, sockets}. An ordinary node lets only privileged
+# The companions that run a Docker daemon: {container, line, flags, hosts, socket}. An ordinary node lets only privileged
 # ones.
 engines := [engine |
 	some place
@@ -14,17 +14,13 @@ engines := [engine |
 	said := line(companion)
 	flags := regex.find_all_string_submatch_n(flag_pattern, said, -1)
 	hosts := [flag[2] | some flag in flags; flag[1] in {"-H", "--host"}]
-	engine := {"container": companion, "line": said, "flags": flags, "hosts": hosts, "sockets": mounts_of(companion, socket(hosts))}
+	unix := [trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")]
+	socket := array.concat(unix, ["/var/run/docker.sock"])[0]
+	engine := {"container": companion, "line": said, "flags": flags, "hosts": hosts, "socket": socket}
 ]
 
 # The flags of a daemon that matter, with their values: --name=value, --name value, -n value or -nvalue.
 flag_pattern := `\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`
-
-# The values that an engine is given for a flag of some names.
-values(engine, names) := [flag[2] | some flag in engine.flags; flag[1] in names]
-
-# Where a daemon that listens on hosts has its Unix socket.
-socket(hosts) := array.concat([trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")], ["/var/run/docker.sock"])[0]
 
 # Those whose daemon needs root: all but Docker's rootless images.
 root_engines := [engine | some engine in engines; not contains(object.get(engine.container.spec, "image", ""), "rootless")]

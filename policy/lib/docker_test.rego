@@ -54,10 +54,12 @@ test_flags if {
 	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
 	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://", "d"]
 
+	companion.socket == "/a.sock"
+
 	other := engine({"args": ["dockerd\n--group", "5\n-g /data"]})
-	docker.values(other, {"-G", "--group"}) == ["5"]
-	docker.values(other, {"-g", "--data-root"}) == ["/data"]
-	docker.values(other, {"-H"}) == []
+	[[flag[1], flag[2]] | some flag in other.flags] == [["--group", "5"], ["-g", "/data"]]
+	other.hosts == []
+	other.socket == "/var/run/docker.sock"
 }
 
 test_mounts_of if {

@@ -67,6 +67,8 @@ lacking contains "capabilities.drop: [ALL]" if not drops_all
 
 lacking contains "seccompProfile.type: RuntimeDefault" if not profiled
 
-drops_all if "ALL" in input.kandev.agents[0].context.capabilities.drop
+drops_all if input.kandev.agents[0].context.capabilities.drop[_] == "ALL"
 
-profiled if input.kandev.agents[0].effective.seccompProfile.type in {"RuntimeDefault", "Localhost"}
+profiled if input.kandev.agents[0].effective.seccompProfile.type == "RuntimeDefault"
+
+profiled if input.kandev.agents[0].effective.seccompProfile.type == "Localhost"

@@ -34,6 +34,11 @@ test_one_missing if {
 	messages(confined) == set()
 }
 
+test_a_profile_of_one_s_own if {
+	messages(object.union(confined, {"seccompProfile": {"type": "Localhost"}})) == set()
+	count(messages(object.union(confined, {"seccompProfile": {"type": "Unconfined"}}))) == 1
+}
+
 test_user_instead_of_the_demand if {
 	messages(object.union(object.remove(confined, ["runAsNonRoot"]), {"runAsUser": 1000})) == set()
 }

@@ -45,9 +45,9 @@ findings contains {
 	"message": sprintf("container %q has no seccomp profile, nor has the Pod", [container.name]),
 	"remediation": "set seccompProfile.type: RuntimeDefault in the Pod's securityContext",
 } if {
-	some container in input.kandev.unset.seccompProfile
 	not set_for_pod
 	input.kandev.windows == false
+	some container in input.kandev.unset.seccompProfile
 }
 
 findings contains {
@@ -65,4 +65,6 @@ findings contains {
 	input.kandev.windows == false
 }
 
-set_for_pod if input.kandev.scopes[0].context.seccompProfile.type in {"RuntimeDefault", "Localhost"}
+set_for_pod if input.kandev.scopes[0].context.seccompProfile.type == "RuntimeDefault"
+
+set_for_pod if input.kandev.scopes[0].context.seccompProfile.type == "Localhost"

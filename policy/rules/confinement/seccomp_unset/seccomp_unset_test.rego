@@ -11,6 +11,7 @@ test_nearest_parent if {
 
 test_pod_s_profile_is_everyone_s if {
 	count(rule.findings) == 0 with input as review.of(fixtures.secured_pod({"seccompProfile": {"type": "RuntimeDefault"}}))
+	count(rule.findings) == 0 with input as review.of(fixtures.secured_pod({"seccompProfile": {"type": "Localhost"}}))
 
 	found := rule.findings with input as review.of(fixtures.secured_pod({"seccompProfile": {"type": "Unconfined"}}))
 	fixtures.paths(found) == {"template.spec.securityContext.seccompProfile.type", "template.spec.containers[0]"}

@@ -63,16 +63,23 @@ import data.kandev.lib.docker
 
 findings contains {
 	"rule": "docker-data-volume",
-	"path": array.concat([mount.path | some mount in mounts], [engine.container.path])[0],
+	"path": array.concat([mount.path | some mount in docker.mounts_of(engine.container, within)], [engine.container.path])[0],
 	"container": engine.container.name,
 	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, root]),
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
 } if {
 	some engine in docker.root_engines
-	told := [path | some path in docker.values(engine, {"-g", "--data-root"}); startswith(path, "/")] # a shell's -ge is no -g
+	told := [flag[2] | some flag in engine.flags; flag[1] in {"-g", "--data-root"}; startswith(flag[2], "/")] # a shell's -ge is no -g
 	root := array.concat(told, ["/var/lib/docker"])[0]
-	mounts := docker.mounts_of(engine.container, concat("", [root, "/"]))
-	count({mount | some mount in mounts; bounded(input.kandev.volumes[mount.name])}) == 0
+	within := concat("", [root, "/"])
+	not kept(engine.container, within)
+}
+
+# A volume that ends with the Pod, or has a bound of its own, holds the path.
+kept(container, path) if {
+	some mount in container.spec.volumeMounts
+	startswith(path, mount.mountPath)
+	bounded(input.kandev.volumes[mount.name])
 }
 
 bounded(volume) if volume.emptyDir.sizeLimit

@@ -77,13 +77,14 @@ import data.kandev.lib.users
 
 findings contains {
 	"rule": "docker-socket",
-	"path": mount.path,
+	"path": sprintf("%s.volumeMounts[%d]", [engine.container.path, index]),
 	"container": engine.container.name,
 	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [mount.name, engine.container.name]),
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
 	some engine in docker.root_engines
-	some mount in engine.sockets
+	some index, mount in engine.container.spec.volumeMounts
+	startswith(engine.socket, mount.mountPath)
 	not of_the_pod(mount.name)
 }
 
@@ -95,9 +96,11 @@ findings contains {
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
 	some engine in docker.root_engines
-	group := array.concat(docker.values(engine, {"-G", "--group"}), ["docker"])[0]
+	groups := [flag[2] | some flag in engine.flags; flag[1] in {"-G", "--group"}]
+	group := array.concat(groups, ["docker"])[0]
 	not of_every_container(group)
-	some mount in engine.sockets
+	some mount in engine.container.spec.volumeMounts
+	startswith(engine.socket, mount.mountPath)
 	some place, index
 	input.kandev.containers[place].spec.volumeMounts[index].name == mount.name
 	client := input.kandev.containers[place]

@@ -42,8 +42,8 @@ line(container) := container.commandLine if {
 	count(container.spec.command) > 0
 } else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
-# The mounts of a container that a path lies within: {path, name}.
-mounts_of(container, path) := [{"path": sprintf("%s.volumeMounts[%d]", [container.path, index]), "name": mount.name} |
+# The paths of a container's mounts that a path lies within.
+mounts_of(container, path) := [sprintf("%s.volumeMounts[%d]", [container.path, index]) |
 	some index, mount in container.spec.volumeMounts
 	startswith(path, mount.mountPath)
 ]

@@ -64,7 +64,7 @@ test_flags if {
 
 test_mounts_of if {
 	companion := engine({"volumeMounts": [{"name": "run", "mountPath": "/var/run/"}, {"name": "data", "mountPath": "/data/docker"}]})
-	docker.mounts_of(companion.container, "/var/run/docker.sock") == [{"path": "template.spec.containers[1].volumeMounts[0]", "name": "run"}]
+	docker.mounts_of(companion.container, "/var/run/docker.sock") == ["template.spec.containers[1].volumeMounts[0]"]
 	docker.mounts_of(companion.container, "/data/") == []
 }
 

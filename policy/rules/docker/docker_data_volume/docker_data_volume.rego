@@ -63,7 +63,7 @@ import data.kandev.lib.docker
 
 findings contains {
 	"rule": "docker-data-volume",
-	"path": array.concat([mount.path | some mount in docker.mounts_of(engine.container, within)], [engine.container.path])[0],
+	"path": array.concat(docker.mounts_of(engine.container, within), [engine.container.path])[0],
 	"container": engine.container.name,
 	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, root]),
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),

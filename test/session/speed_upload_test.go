@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,18 +19,20 @@ import (
 	"github.com/kandev/kandev-podlint/test/cluster"
 )
 
-// TestSpeedUpload uploads files, each beside a kubectl cp of the same, into an image of busybox and into one with this
-// machine's own tools, openssl among them.
+// TestSpeedUpload uploads files, each beside a kubectl cp of the same, into an image of busybox, into one with this machine's own
+// tools, openssl among them, and into one that has busybox's lzop besides.
 func TestSpeedUpload(t *testing.T) {
 	measures(t)
 	w := newWorld(t)
-	const ownTools = "kandev.test/own-tools:1"
-	if err := w.cluster.ImportImage(t.Context(), cluster.Image{Name: ownTools, Env: []string{"PATH=/usr/bin:/bin"}}, ownToolsLayer(t)); err != nil {
-		t.Fatal(err)
+	const ownTools, withLzop = "kandev.test/own-tools:1", "kandev.test/own-tools:lzop"
+	for name, layer := range map[string]io.ReadSeeker{ownTools: ownToolsLayer(t, nil), withLzop: ownToolsLayer(t, map[string]string{"lzop": "busybox"})} {
+		if err := w.cluster.ImportImage(t.Context(), cluster.Image{Name: name, Env: []string{"PATH=/usr/bin:/bin"}}, layer); err != nil {
+			t.Fatal(err)
+		}
 	}
 	files := map[string][]byte{"noise": make([]byte, 64<<20), "kube-scheduler": scheduler(t)}
 	rand.Read(files["noise"])
-	for name, image := range map[string]string{"busybox": cluster.BusyboxImage, "own tools": ownTools} {
+	for name, image := range map[string]string{"busybox": cluster.BusyboxImage, "own tools": ownTools, "own tools and lzop": withLzop} {
 		r := w.speedRequest(strings.ReplaceAll(name, " ", "-"))
 		r.Template.Spec.Containers[0].Image = image
 		for file, data := range files {
@@ -98,20 +101,23 @@ func scheduler(t *testing.T) []byte {
 	return data
 }
 
-// ownToolsLayer is a root file system of programs of this machine, with the libraries that they load.
-func ownToolsLayer(t *testing.T) io.ReadSeeker {
+// ownToolsLayer is a root file system of programs of this machine, more of them under names of their own, with the libraries
+// that they load.
+func ownToolsLayer(t *testing.T, more map[string]string) io.ReadSeeker {
 	t.Helper()
+	programs := map[string]string{}
+	maps.Copy(programs, more)
+	for _, tool := range strings.Fields("dash cat chmod dd mkdir mv rm sha256sum wc stat sleep gzip openssl tar mkfifo env") {
+		programs[tool] = tool
+	}
 	files := map[string]string{} // on this machine, by path in the image
-	for _, tool := range strings.Fields("dash cat chmod mkdir mv rm sha256sum wc stat sleep gzip openssl tar mkfifo env") {
+	for name, tool := range programs {
 		at, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["usr/bin/"+tool] = at
-		libraries, err := exec.Command("ldd", at).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		files["usr/bin/"+name] = at
+		libraries, _ := exec.Command("ldd", at).Output() // fails for a static program
 		for _, library := range regexp.MustCompile(`/\S+`).FindAllString(string(libraries), -1) {
 			files[strings.TrimPrefix(library, "/")] = library
 		}

@@ -8,31 +8,37 @@ import (
 	"time"
 )
 
-// packs reports whether the body goes through gzip: that must save enough for the image to undo it.
-func (e *exchange) packs() bool {
-	plain := len(e.body.Content.data)
-	return e.compressed && len(e.body.Content.packed()) < plain-plain/10
+// stream is the body, which follows the conversation and is packed as that has announced. The connection reads it where it is.
+func (e *exchange) stream(end context.CancelCauseFunc) io.Reader {
+	return &lateReader{open: func() io.Reader {
+		switch {
+		case e.body == nil:
+			return bytes.NewReader(nil)
+		case !e.judge:
+			return bytes.NewReader(e.body.Content.packed[e.packing]())
+		}
+		return &judgedBody{data: e.body.Content.data, slow: func() bool {
+			if !e.body.Content.shrinks(gzipped) {
+				return false
+			}
+			end(errSlow)
+			return true
+		}}
+	}}
 }
 
-// stream is the body, which follows the conversation. The connection reads it where it is.
-func (e *exchange) stream(answers *answers, end context.CancelCauseFunc) io.Reader {
-	switch {
-	case e.body == nil:
-		return bytes.NewReader(nil)
-	case e.packs():
-		return bytes.NewReader(e.body.Content.packed())
-	case !e.judge:
-		return bytes.NewReader(e.body.Content.data)
+// lateReader is a reader that is known only when it is first read.
+type lateReader struct {
+	open func() io.Reader
+	io.Reader
+}
+
+// Read reads the next bytes.
+func (r *lateReader) Read(into []byte) (int, error) {
+	if r.Reader == nil {
+		r.Reader = r.open()
 	}
-	p := &plainBody{data: e.body.Content.data}
-	p.slow = func() bool {
-		if answers.first() != greeting+offersGzip {
-			return false
-		}
-		end(errSlow)
-		return true
-	}
-	return p
+	return r.Reader.Read(into)
 }
 
 // errSlow ends an upload that goes on faster compressed.
@@ -44,8 +50,8 @@ const (
 	while = 300 * time.Millisecond
 )
 
-// plainBody are bytes as they are. On a link that shows to be slow while most is still to be sent, it ends where slow says so.
-type plainBody struct {
+// judgedBody are bytes as they are. On a link that shows to be slow while most is still to be sent, it ends where slow says so.
+type judgedBody struct {
 	data  []byte
 	slow  func() bool
 	at    int
@@ -54,7 +60,7 @@ type plainBody struct {
 }
 
 // Read reads the next bytes.
-func (p *plainBody) Read(into []byte) (int, error) {
+func (p *judgedBody) Read(into []byte) (int, error) {
 	if p.at == len(p.data) {
 		return 0, io.EOF
 	}

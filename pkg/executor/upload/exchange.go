@@ -15,16 +15,15 @@ import (
 
 // exchange is one conversation with the script.
 type exchange struct {
-	port   int32
-	whole  bool // every file of the upload is in it
-	before func(context.Context) ([]File, error)
-	remove []string
-	texts  []File
-	last   File
-	body   *File
-	// compressed says that the body goes through gzip, where that is worth it; judge, that a slow link ends the exchange
-	// where it would then go faster.
-	compressed, judge bool
+	port    int32
+	whole   bool // every file of the upload is in it
+	before  func(context.Context) ([]File, error)
+	remove  []string
+	texts   []File
+	last    File
+	body    *File
+	packing packing // of the body; empty until the image's offer decides
+	judge   bool    // a slow link ends the exchange, where the body would then go faster
 }
 
 // files is how many files the receipt must count.
@@ -63,7 +62,7 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 	if root != "" {
 		command = append(command, root)
 	}
-	err := run(ctx, command, io.MultiReader(conversation, e.stream(answers, cancel)), answers, &complaint)
+	err := run(ctx, command, io.MultiReader(conversation, e.stream(cancel)), answers, &complaint)
 	cancel(errEnded)
 	_ = conversation.CloseWithError(errEnded)
 	answers.end()
@@ -88,11 +87,8 @@ func (e *exchange) run(ctx context.Context, run Exec, root string) error {
 // errEnded ends a writer whose reader is gone.
 var errEnded = errors.New("the exec has ended")
 
-// The script's greeting, and what follows it where the image has gzip.
-const (
-	greeting   = "kandev-receive 1"
-	offersGzip = " gzip"
-)
+// greeting is the script's. A space and the tool that undoes a packing follow where the image has one.
+const greeting = "kandev-receive 1"
 
 // write sends everything but the body once the script has greeted.
 func (e *exchange) write(ctx context.Context, to io.Writer, token string, answers *answers) error {
@@ -102,9 +98,10 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 		return context.Cause(ctx)
 	}
 	offer, ok := strings.CutPrefix(answers.first(), greeting)
-	if !ok || offer != "" && offer != offersGzip {
+	if !ok || !slices.Contains([]string{"", " " + string(gzipped), " " + string(lzopped)}, offer) {
 		return ErrIncompatible
 	}
+	e.choose(packing(strings.TrimSpace(offer)))
 	if e.before != nil {
 		files, err := e.before(ctx)
 		if err == nil {
@@ -129,20 +126,17 @@ func (e *exchange) write(ctx context.Context, to io.Writer, token string, answer
 	if e.whole {
 		fmt.Fprintln(&head, "wake", bootstrap.WakeVerified)
 	}
-	switch {
-	case e.body == nil:
+	if e.body == nil {
 		fmt.Fprintln(&head, "end")
-	case e.packs():
-		writeHeader(&head, "packed", e.body)
-	default:
-		writeHeader(&head, "body", e.body)
+	} else {
+		writeHeader(&head, string(e.packing), e.body)
 	}
 	_, err := head.WriteTo(to)
 	return err
 }
 
 func writeHeader(b *bytes.Buffer, word string, f *File) {
-	fmt.Fprintf(b, "%s %04o %x %d %s\n", word, f.Mode, f.Content.sum, f.Content.Size(), f.Path)
+	fmt.Fprintf(b, "%s %04o %s %d %s\n", word, f.Mode, f.Content.sums(), f.Content.Size(), f.Path)
 }
 
 // writeText writes a file into the conversation, in lines that every shell reads.

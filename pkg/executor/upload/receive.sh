@@ -12,8 +12,12 @@
 #   wake WORD
 #   remove PATH
 #   body MODE SHA256 SIZE PATH   a file whose bytes are the rest of the input
-#   packed MODE SHA256 SIZE PATH likewise, through gzip, where that was offered
+#   lzop|gzip MODE SHA256 SIZE PATH
+#                                likewise, compressed, where that tool was offered
 #   end                          where there is no body
+#
+# SHA256 is the sum of the whole; of 4 MiB or more also, after commas, the sums of its halves, of which the first has SIZE / 131072
+# times 65536 bytes.
 #
 # Every file is written beside its place, verified there, and only then renamed. The exit statuses are those of package
 # bootstrap. Nothing may be the last command of this shell with its output elsewhere: the runtime would end the stream.
@@ -49,21 +53,38 @@ place() {
   beside=$beside/.kandev-$token
 }
 
-# digest SIZE sets sum to the SHA-256 of the file beside the path. openssl, where it is, starts slowly, but uses instructions of
-# the processor that the sha256sum of many images does not.
-digest() {
-  if [ "$1" -ge 4194304 ] && sum=$(openssl dgst -sha256 -r <"$beside" 2>/dev/null); then
-    return
+# matches SHA256 SIZE hashes the file beside the path. openssl, where it is, starts slowly, but uses instructions of the processor
+# that the sha256sum of many images does not; that one hashes the halves of a large file on two processors.
+matches() {
+  if [ "$2" -ge 4194304 ]; then
+    if sum=$(openssl dgst -sha256 -r <"$beside" 2>/dev/null); then
+      [ "${sum%% *}" = "${1%%,*}" ]
+      return
+    fi
+    if command -v dd >/dev/null; then
+      halves_match "${1#*,}" "$(($2 / 131072))"
+      return
+    fi
   fi
   sum=$(sha256sum <"$beside")
+  [ "${sum%% *}" = "${1%%,*}" ]
+}
+
+# halves_match SHA256,SHA256 BLOCKS hashes the first BLOCKS of 65536 bytes, and what follows them.
+halves_match() {
+  dd if="$beside" bs=65536 count="$2" 2>/dev/null | sha256sum >"$beside-half" &
+  sum=$(dd if="$beside" bs=65536 skip="$2" 2>/dev/null | sha256sum)
+  wait "$!"
+  IFS=' ' read -r half _ <"$beside-half"
+  rm -f "$beside-half"
+  [ "$half,${sum%% *}" = "$1" ]
 }
 
 # verify SHA256 SIZE PATH holds the file beside the path against what was announced. wc of busybox reads it all to count it.
 verify() {
   size=$(stat -c %s "$beside" 2>/dev/null) || size=$(wc -c <"$beside")
   [ "$((size))" = "$2" ] || fail 86 "$3 arrived with $((size)) bytes instead of $2"
-  digest "$2"
-  [ "${sum%% *}" = "$1" ] || fail 87 "$3 arrived with another SHA-256"
+  matches "$1" "$2" || fail 87 "$3 arrived with another SHA-256"
 }
 
 # settle MODE SHA256 SIZE PATH puts a file in its place. The umask makes mode 0600.
@@ -122,17 +143,17 @@ printf) ;;
 *) fail 80 "the shell has no printf of its own" ;;
 esac
 [ -z "${1-}" ] || await "$1"
-if command -v gzip >/dev/null; then
-  echo 'kandev-receive 1 gzip'
-else
-  echo 'kandev-receive 1'
-fi
+offer=
+for tool in gzip lzop; do
+  command -v "$tool" >/dev/null && offer=" $tool"
+done
+echo "kandev-receive 1$offer"
 
 IFS= read -r token || fail 86 'the upload was cut off'
 case $token in
 '' | *[!0123456789abcdef]*) fail 82 'the upload is malformed' ;;
 esac
-trap 'rm -f "$root/opt/kandev/.kandev-$token" "$root/run/kandev/.kandev-$token" "${beside-}" "$last"' EXIT
+trap 'rm -f "$root/opt/kandev/.kandev-$token" "$root/run/kandev/.kandev-$token" "${beside-}" "${beside:+$beside-half}" "$last"' EXIT
 
 while IFS=' ' read -r word mode sum size path; do
   case $word in
@@ -154,10 +175,10 @@ while IFS=' ' read -r word mode sum size path; do
     place "$mode"
     rm -f "$root$mode"
     ;;
-  body | packed)
+  body | gzip | lzop)
     place "$path"
     unpack='cat'
-    [ "$word" = body ] || unpack='gzip -dc'
+    [ "$word" = body ] || unpack="$word -dc"
     $unpack >"$beside" || fail 86 "$path: the upload was cut off"
     settle "$mode" "$sum" "$size" "$path"
     finish

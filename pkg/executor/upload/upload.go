@@ -6,13 +6,12 @@
 // of this request. Contents go through standard input alone, never through an argument or a variable.
 //
 // Most uploads are one exec: small files are written into the script's own conversation, and the largest, the agent, is the
-// rest of the stream. Each further large file is an exec of its own. Bytes go as they are, for an image's gzip takes longer than a
-// fast link; where the link shows to be slow, and the image has gzip, the exec is begun again with compressed ones.
+// rest of the stream. Each further large file is an exec of its own. Where the image has lzop, as those with busybox do, a large
+// file goes compressed, for that is undone faster than any link. An image's gzip takes longer than a fast link: there the bytes go
+// as they are, and where the link shows to be slow the exec is begun again with compressed ones.
 package upload
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -28,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/kandev/kandev-podlint/pkg/compose/bootstrap"
+	"github.com/kandev/kandev-podlint/pkg/executor/upload/lzop"
 )
 
 // Exec runs a command in the main container, as pods/exec does. Streams that are cut may make it return nil.
@@ -37,12 +37,38 @@ type Exec func(ctx context.Context, command []string, stdin io.Reader, stdout, s
 type Blob struct {
 	data   []byte
 	sum    [sha256.Size]byte
-	packed func() []byte
+	sums   func() string // as the script reads them
+	packed map[packing]func() []byte
 }
 
 // NewBlob returns a blob of the bytes, which must not be changed afterwards.
 func NewBlob(data []byte) *Blob {
-	return &Blob{data: data, sum: sha256.Sum256(data), packed: sync.OnceValue(func() []byte { return pack(data) })}
+	sum := sha256.Sum256(data)
+	return &Blob{
+		data: data,
+		sum:  sum,
+		sums: sync.OnceValue(func() string { return sumsOf(data, sum) }),
+		packed: map[packing]func() []byte{
+			asIs:    func() []byte { return data },
+			gzipped: sync.OnceValue(func() []byte { return zip(data) }),
+			lzopped: sync.OnceValue(func() []byte { return lzop.Compress(data) }),
+		},
+	}
+}
+
+// halvedBytes is the least size of which the script also knows the sums of the halves; halfBlock, what the first one has a
+// multiple of.
+const (
+	halvedBytes = 4 << 20
+	halfBlock   = 64 << 10
+)
+
+func sumsOf(data []byte, sum [sha256.Size]byte) string {
+	if len(data) < halvedBytes {
+		return hex.EncodeToString(sum[:])
+	}
+	half := len(data) / (2 * halfBlock) * halfBlock
+	return fmt.Sprintf("%x,%x,%x", sum, sha256.Sum256(data[:half]), sha256.Sum256(data[half:]))
 }
 
 // Size returns the length in bytes.
@@ -50,20 +76,6 @@ func (b *Blob) Size() int64 { return int64(len(b.data)) }
 
 // SHA256 returns the digest of the bytes.
 func (b *Blob) SHA256() [sha256.Size]byte { return b.sum }
-
-// pack compresses fast: a session waits for it.
-func pack(data []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
-	_, err = w.Write(data)
-	if err := errors.Join(err, w.Close()); err != nil {
-		panic(err) // a buffer takes everything
-	}
-	return bytes.Clone(b.Bytes()) // without the room that the buffer grew to
-}
 
 // File is one file of an upload.
 type File struct {
@@ -123,10 +135,9 @@ func send(ctx context.Context, run Exec, r Request, root string) error {
 		return err
 	}
 	for _, e := range r.exchanges() {
-		e.judge = true
 		err := e.run(ctx, run, root)
-		if errors.Is(err, errSlow) {
-			e.compressed, e.judge = true, false
+		if other, may := e.instead(err); may {
+			e.packing = other
 			err = e.run(ctx, run, root)
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -185,23 +186,36 @@ func TestSend(t *testing.T) {
 	})
 }
 
+// image is the PATH of an image with this machine's tools, less those that it lacks, and with programs of its own.
+func image(t *testing.T, programs map[string]string, lacks ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tool := range append(bootstrap.Tools(), "busybox", "dd", "gzip", "head", "openssl", "stat", "tr") {
+		if slices.Contains(lacks, tool) || programs[tool] != "" {
+			continue
+		}
+		if at, err := exec.LookPath(tool); err == nil {
+			if err := os.Symlink(at, filepath.Join(dir, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, does := range programs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+does+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // An image without gzip gets the bytes as they are; one without another tool is refused.
 func TestImages(t *testing.T) {
 	eachShell(t, func(t *testing.T, p *pod) {
 		if p.shell[0] == "busybox" {
 			t.Skip("busybox runs its own applets whatever PATH holds")
 		}
-		tools := t.TempDir()
-		for _, tool := range bootstrap.Tools() {
-			at, err := exec.LookPath(tool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(at, filepath.Join(tools, tool)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p.path = tools
+		optional := []string{"dd", "gzip", "head", "openssl", "stat"}
+		p.path = image(t, nil, optional...)
 		r := session()
 		if err := p.send(t, r); err != nil {
 			t.Fatal(err)
@@ -209,38 +223,37 @@ func TestImages(t *testing.T) {
 		if diff := cmp.Diff(want(append(r.Files, r.Last)...), p.tree(t)); diff != "" {
 			t.Errorf("-want +got\n%s", diff)
 		}
-		if err := os.Remove(filepath.Join(tools, "sha256sum")); err != nil {
-			t.Fatal(err)
-		}
+		p.path = image(t, nil, append(optional, "sha256sum")...)
 		rejected(t, p.send(t, r), bootstrap.ExitNoTool, "the image has no sha256sum")
 	})
 }
 
-// A large file is hashed by openssl where that works, and what it says counts.
-func TestOpenssl(t *testing.T) {
-	large := Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(noise(5 << 20))}}}
+// A large file is hashed by openssl where that works, otherwise in halves where the image has dd, or else whole; what that says
+// counts.
+func TestHashes(t *testing.T) {
 	for name, c := range map[string]struct {
-		does string
-		code int
+		tools map[string]string // programs of the image's own
+		lacks string
+		code  int
 	}{
-		"works": {`sha256sum`, 0},
-		"fails": {`echo 0123; exit 1`, 0},
-		"lies":  {`echo 0123`, bootstrap.ExitDigest},
+		"openssl":                 {tools: map[string]string{"openssl": `[ "$*" = "dgst -sha256 -r" ] && exec sha256sum`}},
+		"openssl fails":           {tools: map[string]string{"openssl": `echo 0123; exit 1`}},
+		"openssl lies":            {tools: map[string]string{"openssl": `echo 0123`}, code: bootstrap.ExitDigest},
+		"halves":                  {lacks: "openssl"},
+		"halves, dd is cut":       {lacks: "openssl", tools: map[string]string{"dd": `head -c 100`}, code: bootstrap.ExitDigest},
+		"halves, sha256sum fails": {lacks: "openssl", tools: map[string]string{"sha256sum": `exit 1`}, code: bootstrap.ExitDigest},
+		"whole":                   {lacks: "openssl dd"},
+		"whole, sha256sum lies":   {lacks: "openssl dd", tools: map[string]string{"sha256sum": `echo 0123`}, code: bootstrap.ExitDigest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShell(t, func(t *testing.T, p *pod) {
-				tools, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
-				program := "#!/bin/sh\necho \"$*\" >" + said + "\n" + c.does + "\n"
-				if err := os.WriteFile(filepath.Join(tools, "openssl"), []byte(program), 0o755); err != nil {
-					t.Fatal(err)
+				if p.shell[0] == "busybox" && (c.tools["dd"] != "" || c.tools["sha256sum"] != "" || strings.Contains(c.lacks, "dd")) {
+					t.Skip("busybox runs its own applets whatever PATH holds")
 				}
-				p.path = tools + ":" + p.path
-				err := p.send(t, large)
+				p.path = image(t, c.tools, strings.Fields(c.lacks)...)
+				err := p.send(t, Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(noise(5<<20 + 7))}}})
 				if got, ok := errors.AsType[*RejectedError](err); (c.code == 0) != (err == nil) || ok && got.Code != c.code {
 					t.Errorf("got %v, want status %d", err, c.code)
-				}
-				if arguments, err := os.ReadFile(said); err != nil || string(arguments) != "dgst -sha256 -r\n" {
-					t.Errorf("openssl was told %q: %v", arguments, err)
 				}
 			})
 		})
@@ -302,18 +315,21 @@ func TestScriptChecksPaths(t *testing.T) {
 // However the stream is cut or changed, no file of it is half there, and the error says so.
 func TestSpoiltStreams(t *testing.T) {
 	plain := noise(300_000)
-	for name, agent := range map[string][]byte{"plain": plain, "packed": []byte(hex.EncodeToString(plain))} {
-		t.Run(name, func(t *testing.T) {
-			eachShell(t, func(t *testing.T, p *pod) { p.spoilt(t, NewBlob(agent), name == "packed") })
+	for how, agent := range map[packing][]byte{asIs: plain, gzipped: []byte(hex.EncodeToString(plain)), lzopped: []byte(hex.EncodeToString(plain))} {
+		t.Run(string(how), func(t *testing.T) {
+			eachShell(t, func(t *testing.T, p *pod) {
+				p.path = image(t, map[string]string{"lzop": `exec busybox lzop "$@"`})
+				p.spoilt(t, NewBlob(agent), how)
+			})
 		})
 	}
 }
 
-func (p *pod) spoilt(t *testing.T, agent *Blob, compressed bool) {
+func (p *pod) spoilt(t *testing.T, agent *Blob, how packing) {
 	t.Helper()
 	send := func(r Request) error {
 		e := r.exchanges()[0]
-		e.compressed = compressed
+		e.packing = how
 		return e.run(t.Context(), p.exec, p.root)
 	}
 	r := session()
@@ -324,8 +340,8 @@ func (p *pod) spoilt(t *testing.T, agent *Blob, compressed bool) {
 	if err := send(r); err != nil {
 		t.Fatal(err)
 	}
-	if packed := bytes.Contains(whole.Bytes(), []byte("\npacked ")); packed != compressed {
-		t.Errorf("it was sent packed: %v", packed)
+	if !bytes.Contains(whole.Bytes(), []byte("\n"+how+" ")) {
+		t.Errorf("it was not sent as %s", how)
 	}
 	good := want(append(r.Files, r.Last)...)
 	try := func(what string, spoil func(io.Reader) io.Reader) {
@@ -357,28 +373,91 @@ func (p *pod) spoilt(t *testing.T, agent *Blob, compressed bool) {
 	}
 }
 
-// Over a slow link a large file goes compressed, where the image can undo it and it gets smaller.
+// An image's lzop undoes a large file that gets smaller, and where it does not do that the file goes as it is.
+func TestLzop(t *testing.T) {
+	text := bytes.Repeat([]byte("0123456789\n"), 100_000)
+	for name, c := range map[string]struct {
+		does  string
+		agent []byte
+		sent  []packing
+	}{
+		"works":      {`exec busybox lzop "$@"`, text, []packing{lzopped}},
+		"not worth":  {`exec busybox lzop "$@"`, noise(1 << 20), []packing{asIs}},
+		"fails":      {`exit 1`, text, []packing{lzopped, asIs}},
+		"cuts":       {`busybox lzop "$@" | head -c 1000`, text, []packing{lzopped, asIs}},
+		"lies":       {`busybox lzop "$@" | tr 1 2`, text, []packing{lzopped, asIs}},
+		"is another": {`cat`, text, []packing{lzopped, asIs}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachShell(t, func(t *testing.T, p *pod) {
+				if p.shell[0] == "busybox" && !strings.HasPrefix(c.does, "exec") {
+					t.Skip("busybox runs its own applets whatever PATH holds")
+				}
+				p.path = image(t, map[string]string{"lzop": c.does})
+				var sent []packing
+				p.spoil = func(in io.Reader) io.Reader { return &announced{Reader: in, words: &sent} }
+				r := Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(c.agent)}}}
+				if err := p.send(t, r); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(c.sent, sent); diff != "" {
+					t.Errorf("-want +sent\n%s", diff)
+				}
+				if diff := cmp.Diff(want(r.Files...), p.tree(t)); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// announced notes how a stream says that its body is packed.
+type announced struct {
+	io.Reader
+	words *[]packing
+	text  []byte
+	found bool
+}
+
+func (a *announced) Read(b []byte) (int, error) {
+	n, err := a.Reader.Read(b)
+	if !a.found {
+		a.text = append(a.text, b[:n]...)
+		if m := regexp.MustCompile(`\n(body|gzip|lzop) .*\n`).FindSubmatch(a.text); m != nil {
+			a.found, *a.words = true, append(*a.words, packing(m[1]))
+		}
+	}
+	return n, err
+}
+
+// Over a slow link a large file goes through gzip, where the image has only that and the file gets smaller.
 func TestSlowLinks(t *testing.T) {
 	eachShell(t, func(t *testing.T, p *pod) {
+		if p.shell[0] == "busybox" {
+			t.Skip("busybox has lzop")
+		}
 		for name, c := range map[string]struct {
 			agent []byte
 			slow  bool
-			execs int
+			sent  []packing
 		}{
-			"fast":             {bytes.Repeat([]byte("x"), 30<<20), false, 1},
-			"slow":             {bytes.Repeat([]byte("x"), 30<<20), true, 2},
-			"slow, and random": {noise(6 << 20), true, 2},
+			"fast":             {bytes.Repeat([]byte("x"), 30<<20), false, []packing{asIs}},
+			"slow":             {bytes.Repeat([]byte("x"), 30<<20), true, []packing{asIs, gzipped}},
+			"slow, and random": {noise(6 << 20), true, []packing{asIs}},
 		} {
+			var sent []packing
 			r := Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(c.agent)}}}
-			p.execs, p.spoil = 0, nil
-			if c.slow {
-				p.spoil = func(in io.Reader) io.Reader { return &throttled{in} }
+			p.spoil = func(in io.Reader) io.Reader {
+				if c.slow {
+					in = &throttled{in}
+				}
+				return &announced{Reader: in, words: &sent}
 			}
 			if err := p.send(t, r); err != nil {
 				t.Fatal(err)
 			}
-			if p.execs != c.execs {
-				t.Errorf("%s: %d execs", name, p.execs)
+			if diff := cmp.Diff(c.sent, sent); diff != "" {
+				t.Errorf("%s: -want +sent\n%s", name, diff)
 			}
 			if diff := cmp.Diff(want(r.Files...), p.tree(t)); diff != "" {
 				t.Errorf("%s: -want +got\n%s", name, diff)

@@ -20,11 +20,11 @@ func (e *Evaluator) read(findings []finding.Finding, q *query, answer topdown.Qu
 	blank, at := q.blank, q.at
 	if name, ok := answer[ruleVariable]; ok {
 		if packageName := string(name.Value.(ast.String)); e.userPackages[packageName] != nil {
-			blank, at = finding.Finding{Rule: ruleName(packageName), Severity: finding.Warning, Source: finding.User}, e.userPackages[packageName]
+			blank, at = &finding.Finding{Rule: ruleName(packageName), Severity: finding.Warning, Source: finding.User}, e.userPackages[packageName]
 		}
 	}
 	err := eachElement(answer[answerVariable].Value, func(element ast.Value) error {
-		findings = append(findings, blank)
+		findings = append(findings, *blank)
 		f := &findings[len(findings)-1]
 		if err := readFinding(f, element); err != nil {
 			return err

@@ -35,8 +35,8 @@ type Evaluator struct {
 // query is one question to the compiled policies and how its answers are to be read.
 type query struct {
 	body  ast.Body
-	blank finding.Finding // what a finding is that does not say
-	at    *ast.Location   // of a user's rule
+	blank *finding.Finding // what a finding is that does not say
+	at    *ast.Location    // of a user's rule
 }
 
 // packQuery asks for the findings of every rule of the pack's shape that the input lists.
@@ -64,7 +64,7 @@ func New(ctx context.Context, options Options) (*Evaluator, error) {
 	}
 	e := &Evaluator{
 		store:   inmem.New(),
-		queries: []query{{body: packQuery(), blank: finding.Finding{Source: finding.Policy}}},
+		queries: []query{{body: packQuery(), blank: &finding.Finding{Source: finding.Policy}}},
 		rules:   make(map[string]*finding.Rule, len(catalogue)),
 		bound:   defaultBound,
 	}

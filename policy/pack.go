@@ -27,11 +27,11 @@ const packRoot = "policy/"
 // isTest reports whether a Rego file holds unit tests, by OPA's convention.
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
 
-// reviewFile does in Rego what the evaluator does itself.
-const reviewFile = "lib/review.rego"
+// isReading reports whether a file does in Rego what the evaluator does itself.
+func isReading(name string) bool { return name == "lib/review.rego" || name == "lib/engines.rego" }
 
 // isEvaluated reports whether a file is part of an evaluation.
-func isEvaluated(name string) bool { return !isTest(name) && name != reviewFile }
+func isEvaluated(name string) bool { return !isTest(name) && !isReading(name) }
 
 // packModules parses the files of the pack that are wanted.
 func packModules(wanted func(name string) bool) (map[string]*ast.Module, error) {

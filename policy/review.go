@@ -42,7 +42,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 		pair("path", path),
 		pair("name", ""),
 		pair("subject", "the Pod"),
-		[2]*ast.Term{ast.InternedTerm("context"), ast.NewTerm(context)},
+		field("context", ast.NewTerm(context)),
 		pair("contextPath", contextPath(path, spec)),
 	))
 	for _, list := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
@@ -60,14 +60,15 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	session["unset"] = r.unset()
 	session["agents"] = ast.NewArray(r.agents...)
 	session["companions"] = ast.NewArray(r.companions...)
+	session["engines"] = ast.NewArray(r.engines...)
 	return nil
 }
 
 // reader reads the containers of one Pod.
 type reader struct {
-	mainContainer              string
-	ofPod                      ast.Object // its security context
-	scopes, agents, companions []*ast.Term
+	mainContainer                       string
+	ofPod                               ast.Object // its security context
+	scopes, agents, companions, engines []*ast.Term
 }
 
 // read adds a container that stands at path.
@@ -81,21 +82,25 @@ func (r *reader) read(path string, fields map[string]any) error {
 		context = ast.InternedEmptyObject
 	}
 	name, _ := fields["name"].(string)
+	line := commandLine(fields)
 	container := ast.ObjectTerm(
 		pair("path", path),
 		pair("name", name),
 		pair("subject", "container "+strconv.Quote(name)),
-		[2]*ast.Term{ast.InternedTerm("spec"), ast.NewTerm(spec)},
-		pair("commandLine", commandLine(fields)),
-		[2]*ast.Term{ast.InternedTerm("context"), context},
+		field("spec", ast.NewTerm(spec)),
+		pair("commandLine", line),
+		field("context", context),
 		pair("contextPath", contextPath(path, fields)),
-		[2]*ast.Term{ast.InternedTerm("effective"), ast.NewTerm(over(r.ofPod, context.Value.(ast.Object)))},
+		field("effective", ast.NewTerm(over(r.ofPod, context.Value.(ast.Object)))),
 	)
 	r.scopes = append(r.scopes, container)
 	if name == r.mainContainer {
 		r.agents = append(r.agents, container)
-	} else {
-		r.companions = append(r.companions, container)
+		return nil
+	}
+	r.companions = append(r.companions, container)
+	if e := (engine{path, fields, line}); e.runsDocker() {
+		r.engines = append(r.engines, e.read(container))
 	}
 	return nil
 }
@@ -206,9 +211,11 @@ func objectAt(fields map[string]any, key string) map[string]any {
 	return object
 }
 
-func pair(key, value string) [2]*ast.Term {
-	return [2]*ast.Term{ast.InternedTerm(key), ast.StringTerm(value)}
+func field(key string, value *ast.Term) [2]*ast.Term {
+	return [2]*ast.Term{ast.InternedTerm(key), value}
 }
+
+func pair(key, value string) [2]*ast.Term { return field(key, ast.StringTerm(value)) }
 
 func isNull(t *ast.Term) bool {
 	_, null := t.Value.(ast.Null)

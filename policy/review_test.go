@@ -58,7 +58,7 @@ func reviewInGo(t *testing.T, in Input) any {
 // reviewInRego compiles lib/review.rego and returns its function.
 func reviewInRego(t *testing.T) func(Input) any {
 	t.Helper()
-	modules, err := packModules(func(name string) bool { return name == reviewFile || name == "lib/variables.rego" })
+	modules, err := packModules(func(name string) bool { return isReading(name) || name == "lib/variables.rego" })
 	if err != nil {
 		t.Fatal(err)
 	}

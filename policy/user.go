@@ -202,7 +202,7 @@ func (e *Evaluator) addEntryPoints(user map[string]*ast.Module) {
 	for _, name := range slices.Sorted(maps.Keys(entryPoints)) {
 		e.queries = append(e.queries, query{
 			body:  ast.MustParseBody("data.main." + name + " = answer"),
-			blank: finding.Finding{Rule: ruleName(name), Severity: severityOf(name), Source: finding.User},
+			blank: &finding.Finding{Rule: ruleName(name), Severity: severityOf(name), Source: finding.User},
 			at:    entryPoints[name],
 		})
 	}

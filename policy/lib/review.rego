@@ -5,6 +5,7 @@
 #   adds the same to its input, at a tenth of the cost; a test holds the two against each other.
 package kandev.lib.review
 
+import data.kandev.lib.engines
 import data.kandev.lib.variables
 
 # A v1 PodTemplate or a v1 Pod with one reading of it for every rule.
@@ -13,6 +14,7 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 	prefix := prefix_of(document)
 	spec := object_at(pod_of(document), ["spec"])
 	containers := containers_of(sprintf("%sspec", [prefix]), spec)
+	companions := [container | some container in containers; container.name != session.mainContainer]
 	minor := minor_of(object.get(session, "kubeVersion", ""))
 	reading := {
 		"path": sprintf("%sspec", [prefix]),
@@ -23,7 +25,8 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"scopes": array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers),
 		"containers": containers,
 		"agents": [container | some container in containers; container.name == session.mainContainer],
-		"companions": [container | some container in containers; container.name != session.mainContainer],
+		"companions": companions,
+		"engines": engines.of(companions),
 		"unset": unset(containers),
 		"minor": minor,
 		"windows": windows(spec, minor),

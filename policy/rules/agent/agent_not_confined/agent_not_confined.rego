@@ -55,8 +55,17 @@ findings contains {
 } if {
 	agent := input.kandev.agents[0]
 	not agent.context.privileged == true
+	not object.subset(agent.effective, confined)
 	missing := lacking
 	count(missing) > 0
+}
+
+# An agent with all of this lacks nothing; one that lacks some of it may have what is as good.
+confined := {
+	"runAsNonRoot": true,
+	"allowPrivilegeEscalation": false,
+	"capabilities": {"drop": ["ALL"]},
+	"seccompProfile": {"type": "RuntimeDefault"},
 }
 
 lacking contains "runAsNonRoot: true" if not users.non_root(input.kandev.agents[0])

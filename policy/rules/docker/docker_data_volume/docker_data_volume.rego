@@ -59,29 +59,18 @@
 #             sizeLimit: 20Gi
 package kandev.rules.docker_data_volume
 
-import data.kandev.lib.docker
-
 findings contains {
 	"rule": "docker-data-volume",
-	"path": array.concat(docker.mounts_of(engine.container, within), [engine.container.path])[0],
+	"path": object.get(engine.dataMount, "path", engine.container.path),
 	"container": engine.container.name,
-	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, root]),
-	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [root]),
+	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, engine.data]),
+	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [engine.data]),
 } if {
-	some engine in docker.root_engines
-	told := [flag[2] | some flag in engine.flags; flag[1] in {"-g", "--data-root"}; startswith(flag[2], "/")] # a shell's -ge is no -g
-	root := array.concat(told, ["/var/lib/docker"])[0]
-	within := concat("", [root, "/"])
-	not kept(engine.container, within)
+	some engine in input.kandev.engines
+	engine.root
+
+	# A volume that ends with the Pod, or has a bound of its own, holds the data.
+	volume := object.get(engine.dataMount, "volume", "")
+	not input.kandev.volumes[volume].emptyDir.sizeLimit
+	not input.kandev.volumes[volume].ephemeral
 }
-
-# A volume that ends with the Pod, or has a bound of its own, holds the path.
-kept(container, path) if {
-	some mount in container.spec.volumeMounts
-	startswith(path, mount.mountPath)
-	bounded(input.kandev.volumes[mount.name])
-}
-
-bounded(volume) if volume.emptyDir.sizeLimit
-
-bounded(volume) if volume.ephemeral

@@ -50,8 +50,6 @@
 #           args: [dockerd]
 package kandev.rules.docker_engine_user
 
-import data.kandev.lib.docker
-
 findings contains {
 	"rule": "docker-engine-user",
 	"path": sprintf("%s.securityContext.%s", [scope.path, name]),
@@ -59,8 +57,9 @@ findings contains {
 	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, scope.subject, name, value]),
 	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
 } if {
-	some root_engine in docker.root_engines
-	engine := root_engine.container
+	some place
+	input.kandev.engines[place].root
+	engine := input.kandev.engines[place].container
 	some name in ["runAsNonRoot", "runAsUser"]
 	value := engine.effective[name]
 	not value in {0, false}

@@ -72,47 +72,41 @@
 #           emptyDir: {}
 package kandev.rules.docker_socket
 
-import data.kandev.lib.docker
 import data.kandev.lib.users
 
 findings contains {
 	"rule": "docker-socket",
-	"path": sprintf("%s.volumeMounts[%d]", [engine.container.path, index]),
+	"path": engine.socketMount.path,
 	"container": engine.container.name,
-	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [mount.name, engine.container.name]),
+	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [volume, engine.container.name]),
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
-	some engine in docker.root_engines
-	some index, mount in engine.container.spec.volumeMounts
-	startswith(engine.socket, mount.mountPath)
-	not of_the_pod(mount.name)
+	some engine in input.kandev.engines
+	engine.root
+	volume := engine.socketMount.volume
+	not input.kandev.volumes[volume].emptyDir
+
+	# The rules about hostPath report a directory of the node.
+	not input.kandev.volumes[volume].hostPath
 }
 
 findings contains {
 	"rule": "docker-socket",
 	"path": sprintf("%s.volumeMounts[%d]", [client.path, index]),
 	"container": client.name,
-	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [client.name, group]),
+	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [client.name, engine.group]),
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
-	some engine in docker.root_engines
-	groups := [flag[2] | some flag in engine.flags; flag[1] in {"-G", "--group"}]
-	group := array.concat(groups, ["docker"])[0]
-	not of_every_container(group)
-	some mount in engine.container.spec.volumeMounts
-	startswith(engine.socket, mount.mountPath)
+	some engine in input.kandev.engines
+	engine.root
+	not of_every_container(engine.group)
 	some place, index
-	input.kandev.containers[place].spec.volumeMounts[index].name == mount.name
+	input.kandev.containers[place].spec.volumeMounts[index].name == engine.socketMount.volume
 	client := input.kandev.containers[place]
 	client.path != engine.container.path
 	users.non_root(client)
-	not primary(client, group)
+	not primary(client, engine.group)
 }
-
-# The rules about hostPath report a directory of the node.
-of_the_pod(name) if input.kandev.volumes[name].emptyDir
-
-of_the_pod(name) if input.kandev.volumes[name].hostPath
 
 primary(container, group) if format_int(container.effective.runAsGroup, 10) == group
 

@@ -60,7 +60,7 @@ findings contains {
 	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.container.name, port(engine)]),
 	"remediation": "make dockerd the first of args, with --host=unix:///run/docker/docker.sock",
 } if {
-	some engine in docker.engines
+	some engine in input.kandev.engines
 	regex.match(`dockerd-entrypoint\.sh\s*([-;&|>]|$)`, engine.line)
 }
 
@@ -71,7 +71,7 @@ findings contains {
 	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.container.name, host]),
 	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
 } if {
-	some engine in docker.engines
+	some engine in input.kandev.engines
 	some host in engine.hosts
 	not startswith(host, "unix://")
 	tcp(host)
@@ -88,7 +88,7 @@ findings contains {
 	input.kandev.containers[place].spec.env[index].name == "DOCKER_HOST"
 	variable := input.kandev.containers[place].spec.env[index]
 	startswith(variable.value, "tcp://")
-	count(docker.engines) > 0
+	count(input.kandev.engines) > 0
 	container := input.kandev.containers[place]
 }
 

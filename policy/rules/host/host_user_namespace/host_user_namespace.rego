@@ -40,16 +40,16 @@ package kandev.rules.host_user_namespace
 import data.kandev.lib.capabilities
 
 findings contains finding(input.kandev.scopes[place]) if {
+	not input.kandev.spec.hostUsers == false
 	some place
 	input.kandev.scopes[place].context.privileged == true
-	not input.kandev.spec.hostUsers == false
 }
 
 findings contains finding(input.kandev.scopes[place]) if {
+	not input.kandev.spec.hostUsers == false
 	some place
 	name := input.kandev.scopes[place].context.capabilities.add[_]
 	not name in capabilities.baseline
-	not input.kandev.spec.hostUsers == false
 }
 
 # What has power over the node unless a user namespace takes it from it.

@@ -41,8 +41,6 @@
 #             limits: {memory: 8Gi, ephemeral-storage: 10Gi}
 package kandev.rules.session_unbounded
 
-import data.kandev.lib.docker
-
 findings contains {
 	"rule": "session-unbounded",
 	"path": sprintf("%s.resources", [agent.path]),
@@ -67,7 +65,7 @@ findings contains {
 	"message": sprintf("container %q has no limit for memory", [engine.container.name]),
 	"remediation": "set it in resources.limits",
 } if {
-	some engine in docker.engines
+	some engine in input.kandev.engines
 	not engine.container.spec.resources.limits.memory
 	not input.kandev.spec.resources.limits.memory
 }

@@ -1,0 +1,75 @@
+package kandev.lib.engines_test
+
+import data.kandev.lib.fixtures
+import data.kandev.lib.review
+
+# The engines of a Pod with one companion.
+engines(companion) := review.of(fixtures.engine(companion)).kandev.engines
+
+found(companion) := [engine.container.name | some engine in engines(companion)]
+
+engine(companion) := engines(companion)[0]
+
+test_engines_by_image if {
+	every image in ["docker:dind", "docker.io/library/docker:27-dind@sha256:00", "registry.example:5000/dind"] {
+		found({"image": image}) == ["companion"]
+	}
+	found({"image": "docker:27"}) == []
+	found({"securityContext": {"privileged": false}}) == []
+}
+
+test_engines_by_command if {
+	found({"image": "x", "command": ["dockerd"]}) == ["companion"]
+	found({"image": "x", "args": ["sh", "-c", "exec dockerd-entrypoint.sh --debug"]}) == ["companion"]
+	found({"image": "x", "args": ["docker", "info"]}) == []
+}
+
+test_engines_by_data if {
+	found({"image": "x", "volumeMounts": [{"name": "data", "mountPath": "/var/lib/docker"}]}) == ["companion"]
+	found({"image": "x", "volumeMounts": [{"name": "data", "mountPath": "/var/lib/docker", "readOnly": true}]}) == []
+	found({"image": "x", "volumeMounts": [{"name": "data", "mountPath": "/var/lib/docker/containers"}]}) == []
+}
+
+test_main_container_is_none if {
+	engines({"name": "kandev-agent"}) == []
+}
+
+test_rootless_needs_no_root if {
+	not engine({"image": "docker:27-dind-rootless"}).root
+	engine({}).root
+	template := fixtures.template({"containers": [{"command": ["dockerd"], "securityContext": {"privileged": true}}]})
+	review.of(template).kandev.engines[0].root
+}
+
+test_line if {
+	engine({}).line == "dockerd-entrypoint.sh "
+	engine({"args": ["dockerd", "-G", "$(GID)"], "env": [{"name": "GID", "value": "123"}]}).line == "dockerd-entrypoint.sh dockerd -G 123"
+	engine({"command": ["sh", "-c", "dockerd\nsleep 9"]}).line == "sh -c dockerd\nsleep 9"
+	engine({"command": [], "args": ["-H"]}).line == "dockerd-entrypoint.sh -H"
+}
+
+test_flags if {
+	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
+	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://", "d"]
+
+	companion.socket == "/a.sock"
+
+	other := engine({"args": ["dockerd\n--group", "5\n-g /data"]})
+	[other.group, other.data] == ["5", "/data"]
+	[other.hosts, other.socket] == [[], "/var/run/docker.sock"]
+
+	silent := engine({"args": ["sh", "-c", "test 1 -ge 0 && dockerd"]})
+	[silent.group, silent.data] == ["docker", "/var/lib/docker"]
+}
+
+test_mounts if {
+	paths := ["/var", "/var/run/", "/var/runner", "/data/docker", "/dat"]
+	mounts := array.concat([{"name": path, "mountPath": path} | some path in paths], [{"name": 7, "mountPath": "/"}, null])
+	companion := engine({"args": ["dockerd", "-g/data"], "volumeMounts": mounts})
+	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": "/var/run/"}
+	companion.dataMount == {}
+
+	# The same directory twice is refused by the API server.
+	twice := engine({"volumeMounts": [{"name": name, "mountPath": "/"} | some name in ["a", "b"]]})
+	[twice.dataMount.volume, twice.socketMount.volume] == ["a", "a"]
+}

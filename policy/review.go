@@ -54,6 +54,9 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 				}
 			}
 		}
+		if list == "initContainers" {
+			session[list] = ast.NewArray(r.scopes[1:]...)
+		}
 	}
 	session["scopes"] = ast.NewArray(r.scopes...)
 	session["containers"] = ast.NewArray(r.scopes[1:]...)
@@ -61,14 +64,16 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	session["agents"] = ast.NewArray(r.agents...)
 	session["companions"] = ast.NewArray(r.companions...)
 	session["engines"] = ast.NewArray(r.engines...)
+	session["privileged"] = ast.NewArray(r.privileged...)
 	return nil
 }
 
 // reader reads the containers of one Pod.
 type reader struct {
-	mainContainer                       string
-	ofPod                               ast.Object // its security context
-	scopes, agents, companions, engines []*ast.Term
+	mainContainer                 string
+	ofPod                         ast.Object // its security context
+	scopes, agents, companions    []*ast.Term
+	engines, privileged, unpinned []*ast.Term
 }
 
 // read adds a container that stands at path.
@@ -83,6 +88,7 @@ func (r *reader) read(path string, fields map[string]any) error {
 	}
 	name, _ := fields["name"].(string)
 	line := commandLine(fields)
+	privileged := objectAt(fields, "securityContext")["privileged"] == true
 	container := ast.ObjectTerm(
 		pair("path", path),
 		pair("name", name),
@@ -91,23 +97,31 @@ func (r *reader) read(path string, fields map[string]any) error {
 		pair("commandLine", line),
 		field("context", context),
 		pair("contextPath", contextPath(path, fields)),
+		field("privileged", ast.InternedTerm(privileged)),
 		field("effective", ast.NewTerm(over(r.ofPod, context.Value.(ast.Object)))),
 	)
 	r.scopes = append(r.scopes, container)
+	if privileged {
+		r.privileged = append(r.privileged, container)
+	}
+	if image, _ := fields["image"].(string); image != "" && !strings.Contains(image, "@") {
+		r.unpinned = append(r.unpinned, container)
+	}
 	if name == r.mainContainer {
 		r.agents = append(r.agents, container)
 		return nil
 	}
 	r.companions = append(r.companions, container)
-	if e := (engine{path, fields, line}); e.runsDocker() {
+	if e := (engine{path, fields, line}); privileged && e.runsDocker() {
 		r.engines = append(r.engines, e.read(container))
 	}
 	return nil
 }
 
-// unset are the containers whose security context does not say, or not in the type that it must have.
+// unset are the containers whose security context does not say, or not in the type that it must have; or whose image has no
+// digest.
 func (r *reader) unset() map[string]any {
-	unset := map[string]any{}
+	unset := map[string]any{"digest": ast.NewArray(r.unpinned...)}
 	for _, setting := range [...]string{"allowPrivilegeEscalation", "runAsNonRoot"} {
 		unset[setting] = r.those(func(context ast.Object) bool {
 			value := context.Get(ast.InternedTerm(setting))

@@ -11,7 +11,7 @@ package kandev.lib.engines
 # the mounts of volumes that these lie in.
 of(companions) := [engine |
 	some companion in companions
-	companion.context.privileged == true
+	companion.privileged
 	runs_docker(companion)
 	said := line(companion)
 	flags := regex.find_all_string_submatch_n(flag_pattern, said, -1)

@@ -27,6 +27,8 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"agents": [container | some container in containers; container.name == session.mainContainer],
 		"companions": companions,
 		"engines": engines.of(companions),
+		"initContainers": [container | some container in containers; contains(container.path, ".initContainers[")],
+		"privileged": [container | some container in containers; container.privileged],
 		"unset": unset(containers),
 		"minor": minor,
 		"windows": windows(spec, minor),
@@ -55,8 +57,8 @@ scope_of_pod(path, spec) := scope if {
 }
 
 # Every container of the three lists: path; name; subject, for the beginning of a message; spec; commandLine; context, its
-# securityContext; contextPath, the nearest place that exists for a field missing from that; effective, its context over the
-# Pod's.
+# securityContext; contextPath, the nearest place that exists for a field missing from that; privileged, whether it is;
+# effective, its context over the Pod's.
 containers_of(path, spec) := [container |
 	some list in ["initContainers", "containers", "ephemeralContainers"]
 	some index, fields in list_at(spec, list)
@@ -69,16 +71,24 @@ containers_of(path, spec) := [container |
 		"commandLine": command_line(fields),
 		"context": object_at(fields, ["securityContext"]),
 		"contextPath": context_path(sprintf("%s.%s[%d]", [path, list, index]), fields),
+		"privileged": privileged(fields),
 		"effective": over(settings(spec), settings(fields)),
 	}
 ]
 
-# The containers whose security context does not say, or not in the type that it must have.
+# The containers whose security context does not say, or not in the type that it must have; or whose image has no digest.
 unset(containers) := {
 	"allowPrivilegeEscalation": [container | some container in containers; not says(container.context, "allowPrivilegeEscalation")],
+	"digest": [container | some container in containers; unpinned(container.spec)],
 	"dropAll": [container | some container in containers; not drops_all(container.context)],
 	"runAsNonRoot": [container | some container in containers; not says(container.context, "runAsNonRoot")],
 	"seccompProfile": [container | some container in containers; not profiled(container.context)],
+}
+
+unpinned(container) if {
+	is_string(container.image)
+	container.image != ""
+	not contains(container.image, "@")
 }
 
 says(context, setting) if is_boolean(context[setting])
@@ -102,6 +112,10 @@ words_at(container, field) := [word | some word in list_at(container, field); is
 context_path(path, spec) := sprintf("%s.securityContext", [path]) if {
 	is_object(spec.securityContext)
 } else := path
+
+privileged(container) if {
+	container.securityContext.privileged == true
+} else := false
 
 # A container's setting takes the place of the whole of the Pod's.
 over(of_pod, of_container) := object.union(object.remove(of_pod, object.keys(of_container)), of_container)

@@ -36,7 +36,7 @@ test_scopes if {
 	some companion in read(pod).companions
 	companion == {
 		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "spec": {"name": "a"}, "commandLine": "",
-		"context": {}, "contextPath": "spec.containers[0]", "effective": {"fsGroup": 1},
+		"context": {}, "contextPath": "spec.containers[0]", "privileged": false, "effective": {"fsGroup": 1},
 	}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
 }
@@ -76,10 +76,24 @@ test_unset if {
 	]})
 	{setting: [container.name | some container in lacking] | some setting, lacking in read(template).unset} == {
 		"allowPrivilegeEscalation": ["none", "null"],
+		"digest": [],
 		"dropAll": ["none", "null", "some"],
 		"runAsNonRoot": ["none", "null"],
 		"seccompProfile": ["none", "null"],
 	}
+}
+
+test_pinned if {
+	images := ["a", "", "a@sha256:b", 7, "c:1@x"]
+	template := fixtures.template({"containers": array.concat([{"image": image} | some image in images], [{"name": "none"}])})
+	[container.spec.image | some container in read(template).unset.digest] == ["a"]
+}
+
+test_lists if {
+	template := fixtures.everywhere({"securityContext": {"privileged": true}})
+	[container.name | some container in read(template).initContainers] == ["prepare"]
+	[container.name | some container in read(template).privileged] == ["prepare", "kandev-agent", "debugger"]
+	read(fixtures.template({})).privileged == []
 }
 
 test_volumes_by_name if {

@@ -54,7 +54,7 @@ findings contains {
 	"remediation": "set each of these in the container's securityContext",
 } if {
 	agent := input.kandev.agents[0]
-	not agent.context.privileged == true
+	not agent.privileged
 	not object.subset(agent.effective, confined)
 	missing := lacking
 	count(missing) > 0

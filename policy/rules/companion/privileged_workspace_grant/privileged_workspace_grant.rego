@@ -58,9 +58,8 @@ findings contains {
 	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [companion.name]),
 	"remediation": "set readOnly: true, or suppress this with the reason why the companion must write",
 } if {
-	some place
-	input.kandev.companions[place].context.privileged == true
-	companion := input.kandev.companions[place]
+	some companion in input.kandev.privileged
+	companion.name != input.kandev.mainContainer
 	some index
 	companion.spec.volumeMounts[index].name == "kandev-workspace"
 	not companion.spec.volumeMounts[index].readOnly == true

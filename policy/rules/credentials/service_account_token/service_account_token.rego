@@ -48,8 +48,8 @@ findings contains {
 # The companions that make a token worth more, for the end of the message.
 privileged := sprintf(", privileged %s too", [concat(" and ", names)]) if {
 	names := [sprintf("%q", [companion.name]) |
-		some companion in input.kandev.companions
-		companion.context.privileged == true
+		some companion in input.kandev.privileged
+		companion.name != input.kandev.mainContainer
 	]
 	count(names) > 0
 } else := ""

@@ -39,10 +39,9 @@ package kandev.rules.host_user_namespace
 
 import data.kandev.lib.capabilities
 
-findings contains finding(input.kandev.scopes[place]) if {
+findings contains finding(container) if {
 	not input.kandev.spec.hostUsers == false
-	some place
-	input.kandev.scopes[place].context.privileged == true
+	some container in input.kandev.privileged
 }
 
 findings contains finding(input.kandev.scopes[place]) if {

@@ -49,7 +49,7 @@ findings contains {
 	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q does not drop ALL capabilities", [container.name]),
-	"remediation": remediation(container),
+	"remediation": remedies[container.privileged],
 } if {
 	input.kandev.windows == false
 	some container in input.kandev.unset.dropAll
@@ -72,6 +72,7 @@ findings contains {
 }
 
 # Dropping changes nothing where privileged gives everything.
-remediation(container) := "remove privileged, then add capabilities.drop: [ALL]" if {
-	container.context.privileged == true
-} else := "add capabilities.drop: [ALL] to the container's securityContext"
+remedies := {
+	true: "remove privileged, then add capabilities.drop: [ALL]",
+	false: "add capabilities.drop: [ALL] to the container's securityContext",
+}

@@ -41,13 +41,14 @@ findings contains {
 	"path": container.contextPath,
 	"container": container.name,
 	"message": sprintf("container %q does not set allowPrivilegeEscalation to false", [container.name]),
-	"remediation": remediation(container),
+	"remediation": remedies[container.privileged],
 } if {
 	input.kandev.windows == false
 	some container in input.kandev.unset.allowPrivilegeEscalation
 }
 
 # The API server refuses the setting beside what it would contradict.
-remediation(container) := "remove privileged, then add allowPrivilegeEscalation: false" if {
-	container.context.privileged == true
-} else := "add allowPrivilegeEscalation: false to the container's securityContext"
+remedies := {
+	true: "remove privileged, then add allowPrivilegeEscalation: false",
+	false: "add allowPrivilegeEscalation: false to the container's securityContext",
+}

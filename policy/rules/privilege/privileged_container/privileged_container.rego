@@ -43,14 +43,12 @@ package kandev.rules.privileged_container
 
 findings contains {
 	"rule": "privileged-container",
-	"path": sprintf("%s.securityContext.privileged", [scope.path]),
-	"container": scope.name,
-	"message": sprintf("%s runs privileged, with every capability and device of the node", [scope.subject]),
-	"remediation": remediation(scope.name),
+	"path": sprintf("%s.securityContext.privileged", [container.path]),
+	"container": container.name,
+	"message": sprintf("container %q runs privileged, with every capability and device of the node", [container.name]),
+	"remediation": remediation(container.name),
 } if {
-	some place
-	input.kandev.scopes[place].context.privileged == true
-	scope := input.kandev.scopes[place]
+	some container in input.kandev.privileged
 }
 
 remediation(name) := "remove privileged from the agent; put the engine that needs it into a companion" if {

@@ -49,9 +49,7 @@ findings contains {
 	"message": sprintf("init container %q never ends, so the agent never starts", [container.name]),
 	"remediation": "let its command end, or set restartPolicy: Always to make it a native sidecar",
 } if {
-	some place
-	contains(input.kandev.containers[place].path, ".initContainers[")
-	container := input.kandev.containers[place]
+	some container in input.kandev.initContainers
 	not container.spec.restartPolicy == "Always"
 	endless(container.commandLine)
 }

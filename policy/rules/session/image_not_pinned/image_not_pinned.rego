@@ -35,19 +35,13 @@ package kandev.rules.image_not_pinned
 
 findings contains {
 	"rule": "image-not-pinned",
-	"severity": severity(container),
+	"severity": severities[container.privileged],
 	"path": sprintf("%s.image", [container.path]),
 	"container": container.name,
-	"message": sprintf("container %q runs %s, which names no digest", [container.name, image]),
+	"message": sprintf("container %q runs %s, which names no digest", [container.name, container.spec.image]),
 	"remediation": "add the image's digest: NAME:TAG@sha256:DIGEST",
 } if {
-	some place
-	image := input.kandev.containers[place].spec.image
-	not contains(image, "@")
-	image != ""
-	container := input.kandev.containers[place]
+	some container in input.kandev.unset.digest
 }
 
-severity(container) := "warning" if {
-	container.context.privileged == true
-} else := "info"
+severities := {true: "warning", false: "info"}

@@ -120,13 +120,14 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, erro
 	defer e.store.Abort(ctx, txn)
 
 	running := e.bound.start(ctx)
-	var findings []finding.Finding
+	const usual = 8
+	findings := make([]finding.Finding, 0, usual)
 	for i := range e.queries {
 		q := &e.queries[i]
 		query := func() *topdown.Query {
 			return topdown.NewQuery(q.body).WithCompiler(e.compiler).WithStore(e.store).WithTransaction(txn).WithInput(input)
 		}
-		err := query().WithCancel(running).WithMetrics(metrics.NoOp()).
+		err := query().WithCancel(running).WithVirtualCache(virtualCache{topdown.NewVirtualCache()}).WithMetrics(metrics.NoOp()).
 			Iter(ctx, func(answer topdown.QueryResult) error {
 				findings, err = e.read(findings, q, answer)
 				return err

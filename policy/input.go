@@ -34,10 +34,10 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := map[string]any{
-		"mainContainer": cmp.Or(in.MainContainer, defaultMainContainer),
-		"rules":         rules,
-	}
+	const settings = 32 // more than a session has
+	session := make(map[string]any, settings)
+	session["mainContainer"] = cmp.Or(in.MainContainer, defaultMainContainer)
+	session["rules"] = rules
 	for _, setting := range [...]struct{ key, value string }{
 		{"kubeVersion", in.KubeVersion},
 		{"platform", in.Platform},

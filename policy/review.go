@@ -37,7 +37,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	if err != nil {
 		return fmt.Errorf("convert the Pod's security context for its policies: %w", err)
 	}
-	r := reader{mainContainer: mainContainer, ofPod: context.(ast.Object)}
+	r := reader{mainContainer: mainContainer, ofPod: context.(ast.Object), specs: map[string]any{}}
 	r.scopes = append(r.scopes, ast.ObjectTerm(
 		pair("path", path),
 		pair("name", ""),
@@ -60,6 +60,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	}
 	session["scopes"] = ast.NewArray(r.scopes...)
 	session["containers"] = ast.NewArray(r.scopes[1:]...)
+	session["specs"] = r.specs
 	session["unset"] = r.unset()
 	session["agents"] = ast.NewArray(r.agents...)
 	session["companions"] = ast.NewArray(r.companions...)
@@ -70,6 +71,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 
 // reader reads the containers of one Pod.
 type reader struct {
+	specs                         map[string]any // as they are, by path: converted where a rule looks
 	mainContainer                 string
 	ofPod                         ast.Object // its security context
 	scopes, agents, companions    []*ast.Term
@@ -78,28 +80,28 @@ type reader struct {
 
 // read adds a container that stands at path.
 func (r *reader) read(path string, fields map[string]any) error {
-	spec, err := ast.InterfaceToValue(fields)
+	context, err := ast.InterfaceToValue(objectAt(fields, "securityContext"))
 	if err != nil {
-		return fmt.Errorf("convert %s for its policies: %w", path, err)
+		return fmt.Errorf("convert the security context of %s for its policies: %w", path, err)
 	}
-	context := spec.(ast.Object).Get(ast.InternedTerm("securityContext"))
-	if context == nil || !isObject(context) {
-		context = ast.InternedEmptyObject
-	}
+	r.specs[path] = fields
 	name, _ := fields["name"].(string)
-	line := commandLine(fields)
 	privileged := objectAt(fields, "securityContext")["privileged"] == true
-	container := ast.ObjectTerm(
+	known := [][2]*ast.Term{
 		pair("path", path),
 		pair("name", name),
 		pair("subject", "container "+strconv.Quote(name)),
-		field("spec", ast.NewTerm(spec)),
-		pair("commandLine", line),
-		field("context", context),
+		field("context", ast.NewTerm(context)),
 		pair("contextPath", contextPath(path, fields)),
 		field("privileged", ast.InternedTerm(privileged)),
-		field("effective", ast.NewTerm(over(r.ofPod, context.Value.(ast.Object)))),
-	)
+		field("effective", ast.NewTerm(over(r.ofPod, context.(ast.Object)))),
+	}
+	var line string
+	if name != r.mainContainer {
+		line = commandLine(fields)
+		known = append(known, pair("commandLine", line))
+	}
+	container := ast.ObjectTerm(known...)
 	r.scopes = append(r.scopes, container)
 	if privileged {
 		r.privileged = append(r.privileged, container)
@@ -124,12 +126,12 @@ func (r *reader) unset() map[string]any {
 	unset := map[string]any{"digest": ast.NewArray(r.unpinned...)}
 	for _, setting := range [...]string{"allowPrivilegeEscalation", "runAsNonRoot"} {
 		unset[setting] = r.those(func(context ast.Object) bool {
-			value := context.Get(ast.InternedTerm(setting))
+			value := context.Get(keys[setting])
 			return value == nil || !isBoolean(value)
 		})
 	}
 	unset["seccompProfile"] = r.those(func(context ast.Object) bool {
-		profile := context.Get(ast.InternedTerm("seccompProfile"))
+		profile := context.Get(keys["seccompProfile"])
 		return profile == nil || !isObject(profile)
 	})
 	unset["dropAll"] = r.those(func(context ast.Object) bool {
@@ -142,7 +144,7 @@ func (r *reader) unset() map[string]any {
 
 // dropPath leads from a security context to the capabilities that it drops.
 var (
-	dropPath        = ast.Ref{ast.InternedTerm("capabilities"), ast.InternedTerm("drop")}
+	dropPath        = ast.Ref{ast.StringTerm("capabilities"), ast.StringTerm("drop")}
 	allCapabilities = ast.StringTerm("ALL")
 )
 
@@ -150,7 +152,7 @@ var (
 func (r *reader) those(such func(context ast.Object) bool) *ast.Array {
 	var found []*ast.Term
 	for _, container := range r.scopes[1:] {
-		if such(container.Value.(ast.Object).Get(ast.InternedTerm("context")).Value.(ast.Object)) {
+		if such(container.Value.(ast.Object).Get(keys["context"]).Value.(ast.Object)) {
 			found = append(found, container)
 		}
 	}
@@ -225,8 +227,19 @@ func objectAt(fields map[string]any, key string) map[string]any {
 	return object
 }
 
+// keys are those of the reading as terms, made once.
+var keys = func() map[string]*ast.Term {
+	keys := map[string]*ast.Term{}
+	for key := range strings.FieldsSeq(`path name subject context contextPath privileged effective commandLine
+		container root line hosts socket socketMount group data dataMount volume
+		allowPrivilegeEscalation runAsNonRoot seccompProfile`) {
+		keys[key] = ast.StringTerm(key)
+	}
+	return keys
+}()
+
 func field(key string, value *ast.Term) [2]*ast.Term {
-	return [2]*ast.Term{ast.InternedTerm(key), value}
+	return [2]*ast.Term{keys[key], value}
 }
 
 func pair(key, value string) [2]*ast.Term { return field(key, ast.StringTerm(value)) }

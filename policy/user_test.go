@@ -72,7 +72,7 @@ deny contains {"message": "so so", "severity": "info"}`},
 		"the pack's own shape and library": {
 			[]string{"a.rego", `package kandev.rules.own_images
 import data.kandev.lib.paths
-findings contains {"message": sprintf("image %s", [paths.clean(c.spec.image)]), "path": sprintf("%s.image", [c.path])} if some c in input.kandev.containers`},
+findings contains {"message": sprintf("image %s", [paths.clean(input.kandev.specs[c.path].image)]), "path": sprintf("%s.image", [c.path])} if some c in input.kandev.containers`},
 			[]finding.Finding{{Rule: "own-images", Severity: finding.Warning, Message: "image /x/", Path: "spec.containers[0].image"}},
 		},
 		"an array, a data file, a library, a test and a hidden directory": {

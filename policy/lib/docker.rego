@@ -2,11 +2,11 @@
 # title: Where a Docker engine is told something
 package kandev.lib.docker
 
-# Where an engine's command or args say something, or else the image that has it as its entrypoint.
-place_of(container, text) := array.concat(
-	[sprintf("%s.%s[%d]", [container.path, list, index]) |
+# Where the command or args of a container say something, or else the image that has it as its entrypoint.
+place_of(path, text) := array.concat(
+	[sprintf("%s.%s[%d]", [path, list, index]) |
 		some list in ["command", "args"]
-		contains(container.spec[list][index], text)
+		contains(input.kandev.specs[path][list][index], text)
 	],
-	[sprintf("%s.image", [container.path])],
+	[sprintf("%s.image", [path])],
 )[0]

@@ -9,11 +9,12 @@ package kandev.lib.engines
 # daemon needs root: all do but Docker's rootless images; line, what the container runs; hosts, what the daemon is told to
 # listen on; socket, the path of its Unix socket, and group, whose it is; data, its data directory; socketMount and dataMount,
 # the mounts of volumes that these lie in.
-of(companions) := [engine |
+of(companions, specs) := [engine |
 	some companion in companions
 	companion.privileged
-	runs_docker(companion)
-	said := line(companion)
+	spec := specs[companion.path]
+	runs_docker(companion, spec)
+	said := line(companion, spec)
 	flags := regex.find_all_string_submatch_n(flag_pattern, said, -1)
 	hosts := values(flags, {"-H", "--host"})
 	socket := array.concat([trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")], ["/var/run/docker.sock"])[0]
@@ -21,14 +22,14 @@ of(companions) := [engine |
 	kept := array.concat(roots, ["/var/lib/docker"])[0]
 	engine := {
 		"container": companion,
-		"root": needs_root(companion),
+		"root": needs_root(spec),
 		"line": said,
 		"hosts": hosts,
 		"socket": socket,
-		"socketMount": mount_of(companion, socket),
+		"socketMount": mount_of(companion.path, spec, socket),
 		"group": array.concat(values(flags, {"-G", "--group"}), ["docker"])[0],
 		"data": kept,
-		"dataMount": mount_of(companion, kept),
+		"dataMount": mount_of(companion.path, spec, kept),
 	}
 ]
 
@@ -38,36 +39,36 @@ flag_pattern := `\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`
 values(flags, names) := [flag[2] | some flag in flags; flag[1] in names]
 
 # docker:27-dind and its like.
-runs_docker(container) if contains(container.spec.image, "dind")
+runs_docker(_, spec) if contains(spec.image, "dind")
 
-runs_docker(container) if contains(container.commandLine, "dockerd")
+runs_docker(container, _) if contains(container.commandLine, "dockerd")
 
 # A reader of the node's containers, such as a log shipper, mounts the node's directory read-only.
-runs_docker(container) if {
-	is_array(container.spec.volumeMounts)
-	some mount in container.spec.volumeMounts
+runs_docker(_, spec) if {
+	is_array(spec.volumeMounts)
+	some mount in spec.volumeMounts
 	mount.mountPath == "/var/lib/docker"
 	not mount.readOnly == true
 }
 
-needs_root(container) := false if {
-	contains(container.spec.image, "rootless")
+needs_root(spec) := false if {
+	contains(spec.image, "rootless")
 } else := true
 
 # What a container runs; without a command, what an image of Docker's starts.
-line(container) := container.commandLine if {
-	count(container.spec.command) > 0
+line(container, spec) := container.commandLine if {
+	count(spec.command) > 0
 } else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
 # The deepest mount of a volume that a path lies in, {path, volume}; {} where there is none.
-mount_of(container, path) := {"path": sprintf("%s.volumeMounts[%d]", [container.path, index]), "volume": volume} if {
-	is_array(container.spec.volumeMounts)
+mount_of(container, spec, path) := {"path": sprintf("%s.volumeMounts[%d]", [container, index]), "volume": volume} if {
+	is_array(spec.volumeMounts)
 	[_, before] := max([[count(directory), 0 - index] |
-		some index, mount in container.spec.volumeMounts
+		some index, mount in spec.volumeMounts
 		is_string(mount.name)
 		directory := sprintf("%s/", [trim_right(mount.mountPath, "/")])
 		startswith(sprintf("%s/", [path]), directory)
 	])
 	index := 0 - before
-	volume := container.spec.volumeMounts[index].name
+	volume := spec.volumeMounts[index].name
 } else := {}

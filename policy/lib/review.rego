@@ -13,7 +13,9 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 	session := object.union({"mainContainer": "kandev-agent"}, object_at(document, ["kandev"]))
 	prefix := prefix_of(document)
 	spec := object_at(pod_of(document), ["spec"])
-	containers := containers_of(sprintf("%sspec", [prefix]), spec)
+	places := places_of(sprintf("%sspec", [prefix]), spec)
+	specs := {place.path: place.spec | some place in places}
+	containers := [container_of(place.path, place.spec, spec, session.mainContainer) | some place in places]
 	companions := [container | some container in containers; container.name != session.mainContainer]
 	minor := minor_of(object.get(session, "kubeVersion", ""))
 	reading := {
@@ -26,10 +28,11 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"containers": containers,
 		"agents": [container | some container in containers; container.name == session.mainContainer],
 		"companions": companions,
-		"engines": engines.of(companions),
+		"engines": engines.of(companions, specs),
 		"initContainers": [container | some container in containers; contains(container.path, ".initContainers[")],
 		"privileged": [container | some container in containers; container.privileged],
-		"unset": unset(containers),
+		"specs": specs,
+		"unset": unset(containers, specs),
 		"minor": minor,
 		"windows": windows(spec, minor),
 		"contained": contained(spec, minor),
@@ -56,30 +59,33 @@ scope_of_pod(path, spec) := scope if {
 	}
 }
 
-# Every container of the three lists: path; name; subject, for the beginning of a message; spec; commandLine; context, its
-# securityContext; contextPath, the nearest place that exists for a field missing from that; privileged, whether it is;
-# effective, its context over the Pod's.
-containers_of(path, spec) := [container |
+# Every container of the three lists, and where it stands.
+places_of(path, spec) := [{"path": sprintf("%s.%s[%d]", [path, list, index]), "spec": fields} |
 	some list in ["initContainers", "containers", "ephemeralContainers"]
 	some index, fields in list_at(spec, list)
 	is_object(fields)
-	container := {
-		"path": sprintf("%s.%s[%d]", [path, list, index]),
+]
+
+# What there is to know of a container: path; name; subject, for the beginning of a message; context, its securityContext;
+# contextPath, the nearest place that exists for a field missing from that; privileged, whether it is; effective, its context
+# over the Pod's; and of a companion commandLine. A container's own fields are in specs, by its path.
+container_of(path, fields, spec, main) := object.union(known, of_companion) if {
+	of_companion := {"commandLine": command_line(fields) | name_of(fields) != main}
+	known := {
+		"path": path,
 		"name": name_of(fields),
 		"subject": sprintf("container %q", [name_of(fields)]),
-		"spec": fields,
-		"commandLine": command_line(fields),
 		"context": object_at(fields, ["securityContext"]),
-		"contextPath": context_path(sprintf("%s.%s[%d]", [path, list, index]), fields),
+		"contextPath": context_path(path, fields),
 		"privileged": privileged(fields),
 		"effective": over(settings(spec), settings(fields)),
 	}
-]
+}
 
 # The containers whose security context does not say, or not in the type that it must have; or whose image has no digest.
-unset(containers) := {
+unset(containers, specs) := {
 	"allowPrivilegeEscalation": [container | some container in containers; not says(container.context, "allowPrivilegeEscalation")],
-	"digest": [container | some container in containers; unpinned(container.spec)],
+	"digest": [container | some container in containers; unpinned(specs[container.path])],
 	"dropAll": [container | some container in containers; not drops_all(container.context)],
 	"runAsNonRoot": [container | some container in containers; not says(container.context, "runAsNonRoot")],
 	"seccompProfile": [container | some container in containers; not profiled(container.context)],

@@ -35,9 +35,10 @@ test_scopes if {
 	}
 	some companion in read(pod).companions
 	companion == {
-		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "spec": {"name": "a"}, "commandLine": "",
+		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "commandLine": "",
 		"context": {}, "contextPath": "spec.containers[0]", "privileged": false, "effective": {"fsGroup": 1},
 	}
+	read(pod).specs == {"spec.containers[0]": {"name": "a"}}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
 }
 
@@ -86,7 +87,7 @@ test_unset if {
 test_pinned if {
 	images := ["a", "", "a@sha256:b", 7, "c:1@x"]
 	template := fixtures.template({"containers": array.concat([{"image": image} | some image in images], [{"name": "none"}])})
-	[container.spec.image | some container in read(template).unset.digest] == ["a"]
+	[container.path | some container in read(template).unset.digest] == ["template.spec.containers[0]"]
 }
 
 test_lists if {

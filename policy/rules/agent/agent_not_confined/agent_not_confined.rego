@@ -48,9 +48,9 @@ import data.kandev.lib.users
 
 findings contains {
 	"rule": "agent-not-confined",
-	"path": agent.contextPath,
-	"container": agent.name,
-	"message": sprintf("container %q runs what nobody reviewed without %s", [agent.name, concat(", ", missing)]),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q runs what nobody reviewed without %s", [name, concat(", ", missing)]),
 	"remediation": "set each of these in the container's securityContext",
 } if {
 	agent := input.kandev.agents[0]
@@ -58,6 +58,8 @@ findings contains {
 	not object.subset(agent.effective, confined)
 	missing := lacking
 	count(missing) > 0
+	path := agent.contextPath
+	name := agent.name
 }
 
 # An agent with all of this lacks nothing; one that lacks some of it may have what is as good.

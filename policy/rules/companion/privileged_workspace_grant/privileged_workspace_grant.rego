@@ -54,13 +54,15 @@ package kandev.rules.privileged_workspace_grant
 findings contains {
 	"rule": "privileged-workspace-grant",
 	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
-	"container": companion.name,
-	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [companion.name]),
+	"container": name,
+	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [name]),
 	"remediation": "set readOnly: true, or suppress this with the reason why the companion must write",
 } if {
-	some companion in input.kandev.privileged
-	companion.name != input.kandev.mainContainer
+	some place
+	input.kandev.companions[place].privileged
+	companion := input.kandev.companions[place]
 	some index
-	companion.spec.volumeMounts[index].name == "kandev-workspace"
-	not companion.spec.volumeMounts[index].readOnly == true
+	input.kandev.specs[companion.path].volumeMounts[index].name == "kandev-workspace"
+	not input.kandev.specs[companion.path].volumeMounts[index].readOnly == true
+	name := companion.name
 }

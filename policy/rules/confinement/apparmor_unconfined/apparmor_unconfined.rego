@@ -44,7 +44,7 @@ package kandev.rules.apparmor_unconfined
 findings contains {
 	"rule": "apparmor-unconfined",
 	"path": sprintf("%s.securityContext.appArmorProfile.type", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s uses AppArmor profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set appArmorProfile.type to RuntimeDefault",
 } if {
@@ -53,6 +53,7 @@ findings contains {
 	profile != null
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }
 
 findings contains {

@@ -43,8 +43,8 @@ package kandev.rules.proc_mount_not_default
 findings contains {
 	"rule": "proc-mount-not-default",
 	"path": sprintf("%s.securityContext.procMount", [container.path]),
-	"container": container.name,
-	"message": sprintf("container %q has procMount %v, which the restricted standard does not allow", [container.name, type]),
+	"container": name,
+	"message": sprintf("container %q has procMount %v, which the restricted standard does not allow", [name, type]),
 	"remediation": "remove procMount",
 } if {
 	input.kandev.minor >= 35
@@ -52,4 +52,5 @@ findings contains {
 	type := input.kandev.containers[place].context.procMount
 	not type in {"Default", null}
 	container := input.kandev.containers[place]
+	name := container.name
 }

@@ -44,7 +44,7 @@ package kandev.rules.seccomp_unconfined
 findings contains {
 	"rule": "seccomp-unconfined",
 	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s uses seccomp profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
@@ -53,4 +53,5 @@ findings contains {
 	profile != null
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }

@@ -40,20 +40,22 @@ package kandev.rules.seccomp_unset
 
 findings contains {
 	"rule": "seccomp-unset",
-	"path": container.contextPath,
-	"container": container.name,
-	"message": sprintf("container %q has no seccomp profile, nor has the Pod", [container.name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q has no seccomp profile, nor has the Pod", [name]),
 	"remediation": "set seccompProfile.type: RuntimeDefault in the Pod's securityContext",
 } if {
 	not set_for_pod
 	input.kandev.windows == false
 	some container in input.kandev.unset.seccompProfile
+	path := container.contextPath
+	name := container.name
 }
 
 findings contains {
 	"rule": "seccomp-unset",
 	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [scope.subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
@@ -63,6 +65,7 @@ findings contains {
 	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
 	scope := input.kandev.scopes[place]
 	input.kandev.windows == false
+	name := scope.name
 }
 
 set_for_pod if input.kandev.scopes[0].context.seccompProfile.type == "RuntimeDefault"

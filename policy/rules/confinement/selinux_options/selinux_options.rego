@@ -44,7 +44,7 @@ package kandev.rules.selinux_options
 findings contains {
 	"rule": "selinux-options",
 	"path": sprintf("%s.securityContext.seLinuxOptions.%s", [scope.path, field]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s sets SELinux %s %s", [scope.subject, field, value]),
 	"remediation": sprintf("remove %s from seLinuxOptions", [field]),
 } if {
@@ -52,6 +52,7 @@ findings contains {
 	value := input.kandev.scopes[place].context.seLinuxOptions[field]
 	not allowed(field, value)
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }
 
 allowed(_, value) if value in {"", null}

@@ -43,7 +43,7 @@ package kandev.rules.unmasked_proc
 findings contains {
 	"rule": "unmasked-proc",
 	"path": sprintf("%s.securityContext.procMount", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s sees /proc with procMount %v instead of Default", [scope.subject, type]),
 	"remediation": "remove procMount; nested containers also need hostUsers: false",
 } if {
@@ -52,4 +52,5 @@ findings contains {
 	type := input.kandev.scopes[place].context.procMount
 	not type in {"Default", null}
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }

@@ -62,8 +62,8 @@ package kandev.rules.docker_data_volume
 findings contains {
 	"rule": "docker-data-volume",
 	"path": object.get(engine.dataMount, "path", engine.container.path),
-	"container": engine.container.name,
-	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [engine.container.name, engine.data]),
+	"container": name,
+	"message": sprintf("container %q keeps Docker's data at %s, where no emptyDir with a sizeLimit is mounted", [name, engine.data]),
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [engine.data]),
 } if {
 	some engine in input.kandev.engines
@@ -73,4 +73,5 @@ findings contains {
 	volume := object.get(engine.dataMount, "volume", "")
 	not input.kandev.volumes[volume].emptyDir.sizeLimit
 	not input.kandev.volumes[volume].ephemeral
+	name := engine.container.name
 }

@@ -52,18 +52,19 @@ package kandev.rules.docker_engine_user
 
 findings contains {
 	"rule": "docker-engine-user",
-	"path": sprintf("%s.securityContext.%s", [scope.path, name]),
-	"container": engine.name,
-	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [engine.name, scope.subject, name, value]),
+	"path": sprintf("%s.securityContext.%s", [scope.path, setting]),
+	"container": name,
+	"message": sprintf("the Docker daemon of container %q needs root, and %s sets %s: %v", [name, scope.subject, setting, value]),
 	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
 } if {
 	some place
 	input.kandev.engines[place].root
 	engine := input.kandev.engines[place].container
-	some name in ["runAsNonRoot", "runAsUser"]
-	value := engine.effective[name]
+	some setting in ["runAsNonRoot", "runAsUser"]
+	value := engine.effective[setting]
 	not value in {0, false}
-	scope := setter(engine, name)
+	scope := setter(engine, setting)
+	name := engine.name
 }
 
 setter(engine, name) := engine if {

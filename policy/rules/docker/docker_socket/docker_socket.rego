@@ -76,9 +76,9 @@ import data.kandev.lib.users
 
 findings contains {
 	"rule": "docker-socket",
-	"path": engine.socketMount.path,
-	"container": engine.container.name,
-	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [volume, engine.container.name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("volume %q with the Docker socket of container %q is no emptyDir", [volume, name]),
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
 	some engine in input.kandev.engines
@@ -88,24 +88,27 @@ findings contains {
 
 	# The rules about hostPath report a directory of the node.
 	not input.kandev.volumes[volume].hostPath
+	path := engine.socketMount.path
+	name := engine.container.name
 }
 
 findings contains {
 	"rule": "docker-socket",
 	"path": sprintf("%s.volumeMounts[%d]", [client.path, index]),
-	"container": client.name,
-	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [client.name, engine.group]),
+	"container": name,
+	"message": sprintf("container %q is not root and not known to be in group %s of the Docker socket", [name, engine.group]),
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
 	some engine in input.kandev.engines
 	engine.root
 	not of_every_container(engine.group)
-	some place, index
-	input.kandev.containers[place].spec.volumeMounts[index].name == engine.socketMount.volume
-	client := input.kandev.containers[place]
+	some client in input.kandev.containers
+	some index
+	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume
 	client.path != engine.container.path
 	users.non_root(client)
 	not primary(client, engine.group)
+	name := client.name
 }
 
 primary(container, group) if format_int(container.effective.runAsGroup, 10) == group

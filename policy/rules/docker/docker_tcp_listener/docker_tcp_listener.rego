@@ -55,46 +55,48 @@ import data.kandev.lib.docker
 # The script adds --host=tcp://0.0.0.0:2375 or 2376 when nothing or a flag follows it.
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": docker.place_of(engine.container, "dockerd-entrypoint.sh"),
-	"container": engine.container.name,
-	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [engine.container.name, port(engine)]),
+	"path": docker.place_of(engine.container.path, "dockerd-entrypoint.sh"),
+	"container": name,
+	"message": sprintf("dockerd-entrypoint.sh of container %q adds a listener on TCP port %s", [name, port(engine)]),
 	"remediation": "make dockerd the first of args, with --host=unix:///run/docker/docker.sock",
 } if {
 	some engine in input.kandev.engines
 	regex.match(`dockerd-entrypoint\.sh\s*([-;&|>]|$)`, engine.line)
+	name := engine.container.name
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": docker.place_of(engine.container, host),
-	"container": engine.container.name,
-	"message": sprintf("the Docker daemon of container %q listens on %s", [engine.container.name, host]),
+	"path": docker.place_of(engine.container.path, host),
+	"container": name,
+	"message": sprintf("the Docker daemon of container %q listens on %s", [name, host]),
 	"remediation": "remove this host; a Unix socket in a shared emptyDir is enough",
 } if {
 	some engine in input.kandev.engines
 	some host in engine.hosts
 	not startswith(host, "unix://")
 	tcp(host)
+	name := engine.container.name
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": sprintf("%s.env[%d].value", [container.path, index]),
-	"container": container.name,
-	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [container.name, variable.value]),
+	"path": sprintf("%s.env[%d].value", [path, index]),
+	"container": name,
+	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [name, value]),
 	"remediation": "let the daemon listen on a Unix socket in a shared emptyDir, and name that",
 } if {
-	some place, index
-	input.kandev.containers[place].spec.env[index].name == "DOCKER_HOST"
-	variable := input.kandev.containers[place].spec.env[index]
-	startswith(variable.value, "tcp://")
 	count(input.kandev.engines) > 0
-	container := input.kandev.containers[place]
+	some path, index
+	input.kandev.specs[path].env[index].name == "DOCKER_HOST"
+	value := input.kandev.specs[path].env[index].value
+	startswith(value, "tcp://")
+	name := object.get(input.kandev.specs[path], "name", "")
 }
 
 port(engine) := "2375, without authentication" if {
 	some empty in [{"value": ""}, {}]
-	object.union({"name": "DOCKER_TLS_CERTDIR"}, empty) in engine.container.spec.env
+	object.union({"name": "DOCKER_TLS_CERTDIR"}, empty) in input.kandev.specs[engine.container.path].env
 } else := "2376"
 
 tcp(host) if startswith(host, "tcp://")

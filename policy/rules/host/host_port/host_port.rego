@@ -42,12 +42,13 @@ package kandev.rules.host_port
 findings contains {
 	"rule": "host-port",
 	"path": sprintf("%s.ports[%d].hostPort", [container.path, index]),
-	"container": container.name,
-	"message": sprintf("container %q takes port %v of the node", [container.name, port]),
+	"container": name,
+	"message": sprintf("container %q takes port %v of the node", [name, port]),
 	"remediation": "remove hostPort",
 } if {
-	some place, index
-	port := input.kandev.containers[place].spec.ports[index].hostPort
+	some container in input.kandev.containers
+	some index
+	port := input.kandev.specs[container.path].ports[index].hostPort
 	not port in {0, null}
-	container := input.kandev.containers[place]
+	name := container.name
 }

@@ -51,16 +51,17 @@ package kandev.rules.probe_host
 findings contains {
 	"rule": "probe-host",
 	"path": sprintf("%s.%s.%s.host", [container.path, concat(".", handler), action]),
-	"container": container.name,
-	"message": sprintf("for the %s of container %q the node connects to %s", [handler[count(handler) - 1], container.name, host]),
+	"container": name,
+	"message": sprintf("for the %s of container %q the node connects to %s", [handler[count(handler) - 1], name, host]),
 	"remediation": "remove host, so that the kubelet connects to the Pod",
 } if {
 	input.kandev.minor >= 34
 	some container in input.kandev.containers
 	some handler in handlers
 	some action in ["httpGet", "tcpSocket"]
-	host := object.get(container.spec, array.concat(handler, [action, "host"]), "")
+	host := object.get(input.kandev.specs[container.path], array.concat(handler, [action, "host"]), "")
 	not host in {"", null}
+	name := container.name
 }
 
 handlers := [

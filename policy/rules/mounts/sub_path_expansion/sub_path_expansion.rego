@@ -56,15 +56,16 @@ import data.kandev.lib.variables
 findings contains {
 	"rule": "sub-path-expansion",
 	"path": sprintf("%s.volumeMounts[%d].subPathExpr", [container.path, index]),
-	"container": container.name,
-	"message": sprintf("the kubelet refuses the subPathExpr of container %q, which is %q", [container.name, expanded]),
+	"container": name,
+	"message": sprintf("the kubelet refuses the subPathExpr of container %q, which is %q", [name, expanded]),
 	"remediation": "give the variable a relative value without \"..\", or write the path in subPath",
 } if {
-	some place, index
-	expression := input.kandev.containers[place].spec.volumeMounts[index].subPathExpr
-	container := input.kandev.containers[place]
-	expanded := variables.expand(expression, container.spec)
+	some container in input.kandev.containers
+	some index
+	expression := input.kandev.specs[container.path].volumeMounts[index].subPathExpr
+	expanded := variables.expand(expression, input.kandev.specs[container.path])
 	refused(expanded)
+	name := container.name
 }
 
 refused(path) if startswith(path, "/")

@@ -46,13 +46,16 @@ import data.kandev.lib.capabilities
 
 findings contains {
 	"rule": "capabilities-not-dropped",
-	"path": container.contextPath,
-	"container": container.name,
-	"message": sprintf("container %q does not drop ALL capabilities", [container.name]),
-	"remediation": remedies[container.privileged],
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q does not drop ALL capabilities", [name]),
+	"remediation": remediation,
 } if {
 	input.kandev.windows == false
 	some container in input.kandev.unset.dropAll
+	path := container.contextPath
+	name := container.name
+	remediation := remedies[container.privileged]
 }
 
 # What the baseline standard lets it add is baseline-capability's.

@@ -41,20 +41,22 @@ package kandev.rules.non_root_not_required
 # At most one finding a container: where the Pod says true, only those that say false themselves.
 findings contains {
 	"rule": "non-root-not-required",
-	"path": container.contextPath,
-	"container": container.name,
-	"message": sprintf("container %q does not set runAsNonRoot to true", [container.name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q does not set runAsNonRoot to true", [name]),
 	"remediation": remediation(container),
 } if {
 	input.kandev.contained == false
 	not input.kandev.scopes[0].context.runAsNonRoot == true
 	some container in input.kandev.unset.runAsNonRoot
+	path := container.contextPath
+	name := container.name
 }
 
 findings contains {
 	"rule": "non-root-not-required",
 	"path": sprintf("%s.securityContext.runAsNonRoot", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s sets runAsNonRoot to false", [scope.subject]),
 	"remediation": "set runAsNonRoot: true, or remove it where root is needed and suppress this with the reason",
 } if {
@@ -62,6 +64,7 @@ findings contains {
 	some place
 	input.kandev.scopes[place].context.runAsNonRoot == false
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }
 
 # The kubelet refuses to start user 0 beside it.

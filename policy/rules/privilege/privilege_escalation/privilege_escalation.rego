@@ -43,7 +43,7 @@ package kandev.rules.privilege_escalation
 findings contains {
 	"rule": "privilege-escalation",
 	"path": sprintf("%s.securityContext.allowPrivilegeEscalation", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s lets its programs gain more privileges than they start with", [scope.subject]),
 	"remediation": "set allowPrivilegeEscalation: false",
 } if {
@@ -51,4 +51,5 @@ findings contains {
 	some place
 	input.kandev.scopes[place].context.allowPrivilegeEscalation == true
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }

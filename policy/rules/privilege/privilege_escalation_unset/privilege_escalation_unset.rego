@@ -38,13 +38,16 @@ package kandev.rules.privilege_escalation_unset
 
 findings contains {
 	"rule": "privilege-escalation-unset",
-	"path": container.contextPath,
-	"container": container.name,
-	"message": sprintf("container %q does not set allowPrivilegeEscalation to false", [container.name]),
-	"remediation": remedies[container.privileged],
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q does not set allowPrivilegeEscalation to false", [name]),
+	"remediation": remediation,
 } if {
 	input.kandev.windows == false
 	some container in input.kandev.unset.allowPrivilegeEscalation
+	path := container.contextPath
+	name := container.name
+	remediation := remedies[container.privileged]
 }
 
 # The API server refuses the setting beside what it would contradict.

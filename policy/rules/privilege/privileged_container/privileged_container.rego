@@ -44,11 +44,12 @@ package kandev.rules.privileged_container
 findings contains {
 	"rule": "privileged-container",
 	"path": sprintf("%s.securityContext.privileged", [container.path]),
-	"container": container.name,
-	"message": sprintf("container %q runs privileged, with every capability and device of the node", [container.name]),
-	"remediation": remediation(container.name),
+	"container": name,
+	"message": sprintf("container %q runs privileged, with every capability and device of the node", [name]),
+	"remediation": remediation(name),
 } if {
 	some container in input.kandev.privileged
+	name := container.name
 }
 
 remediation(name) := "remove privileged from the agent; put the engine that needs it into a companion" if {

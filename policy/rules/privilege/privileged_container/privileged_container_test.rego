@@ -20,6 +20,11 @@ test_agent_gets_its_own_remedy if {
 	{finding.remediation | some finding in agent} != {finding.remediation | some finding in other}
 }
 
+# The API server knows no such field of a Pod, and drops it.
+test_not_of_the_pod if {
+	count(rule.findings) == 0 with input as review.of(fixtures.secured_pod({"privileged": true}))
+}
+
 test_false_or_absent if {
 	count(rule.findings) == 0 with input as review.of(fixtures.secured({"privileged": false}))
 	count(rule.findings) == 0 with input as review.of(fixtures.template({}))

@@ -43,7 +43,7 @@ package kandev.rules.root_user
 findings contains {
 	"rule": "root-user",
 	"path": sprintf("%s.securityContext.runAsUser", [scope.path]),
-	"container": scope.name,
+	"container": name,
 	"message": sprintf("%s runs as user 0, root", [scope.subject]),
 	"remediation": "set runAsUser to a user ID other than 0",
 } if {
@@ -51,4 +51,5 @@ findings contains {
 	some place
 	input.kandev.scopes[place].context.runAsUser == 0
 	scope := input.kandev.scopes[place]
+	name := scope.name
 }

@@ -44,14 +44,16 @@ package kandev.rules.endless_init_container
 
 findings contains {
 	"rule": "endless-init-container",
-	"path": container.path,
-	"container": container.name,
-	"message": sprintf("init container %q never ends, so the agent never starts", [container.name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("init container %q never ends, so the agent never starts", [name]),
 	"remediation": "let its command end, or set restartPolicy: Always to make it a native sidecar",
 } if {
 	some container in input.kandev.initContainers
-	not container.spec.restartPolicy == "Always"
+	not input.kandev.specs[container.path].restartPolicy == "Always"
 	endless(container.commandLine)
+	path := container.path
+	name := container.name
 }
 
 endless(command) if contains(command, "sleep infinity")

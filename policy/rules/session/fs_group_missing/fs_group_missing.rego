@@ -60,28 +60,31 @@ import data.kandev.lib.users
 findings contains {
 	"rule": "fs-group-missing",
 	"path": input.kandev.path,
-	"container": agent.name,
-	"message": sprintf("container %q is not root, and without fsGroup cannot write to a new workspace claim", [agent.name]),
+	"container": name,
+	"message": sprintf("container %q is not root, and without fsGroup cannot write to a new workspace claim", [name]),
 	"remediation": "set fsGroup in the Pod's securityContext",
 } if {
 	input.kandev.workspaceMode == "managed_pvc"
 	not input.kandev.scopes[0].context.fsGroup
 	some agent in input.kandev.agents
 	users.non_root(agent)
+	name := agent.name
 }
 
 findings contains {
 	"rule": "fs-group-missing",
 	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
-	"container": companion.name,
-	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [companion.name, user, agent_user]),
+	"container": name,
+	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [name, user, agent_user]),
 	"remediation": "set fsGroup in the Pod's securityContext, or give both one runAsUser",
 } if {
 	not input.kandev.scopes[0].context.fsGroup
 	some companion in input.kandev.companions
-	companion.spec.volumeMounts[index].name == "kandev-workspace"
-	not companion.spec.volumeMounts[index].readOnly == true
+	some index
+	input.kandev.specs[companion.path].volumeMounts[index].name == "kandev-workspace"
+	not input.kandev.specs[companion.path].volumeMounts[index].readOnly == true
 	user := companion.effective.runAsUser
 	agent_user := input.kandev.agents[_].effective.runAsUser
 	user != agent_user
+	name := companion.name
 }

@@ -35,13 +35,15 @@ package kandev.rules.image_not_pinned
 
 findings contains {
 	"rule": "image-not-pinned",
-	"severity": severities[container.privileged],
+	"severity": severity,
 	"path": sprintf("%s.image", [container.path]),
-	"container": container.name,
-	"message": sprintf("container %q runs %s, which names no digest", [container.name, container.spec.image]),
+	"container": name,
+	"message": sprintf("container %q runs %s, which names no digest", [name, input.kandev.specs[container.path].image]),
 	"remediation": "add the image's digest: NAME:TAG@sha256:DIGEST",
 } if {
 	some container in input.kandev.unset.digest
+	name := container.name
+	severity := severities[container.privileged]
 }
 
 severities := {true: "warning", false: "info"}

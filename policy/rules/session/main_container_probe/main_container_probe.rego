@@ -46,12 +46,13 @@ package kandev.rules.main_container_probe
 findings contains {
 	"rule": "main-container-probe",
 	"path": sprintf("%s.%s", [container.path, probe]),
-	"container": container.name,
-	"message": sprintf("the %s of %q finds nothing that listens, so the kubelet restarts the agent", [probe, container.name]),
+	"container": name,
+	"message": sprintf("the %s of %q finds nothing that listens, so the kubelet restarts the agent", [probe, name]),
 	"remediation": sprintf("remove the %s", [probe]),
 } if {
 	some container in input.kandev.agents
 	some probe in ["livenessProbe", "startupProbe"]
 	some handler in ["httpGet", "tcpSocket", "grpc"]
-	container.spec[probe][handler]
+	input.kandev.specs[container.path][probe][handler]
+	name := container.name
 }

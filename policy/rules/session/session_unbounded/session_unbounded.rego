@@ -44,30 +44,32 @@ package kandev.rules.session_unbounded
 findings contains {
 	"rule": "session-unbounded",
 	"path": sprintf("%s.resources", [agent.path]),
-	"container": agent.name,
-	"message": sprintf("container %q has no limit for %s", [agent.name, concat(" and ", lacking)]),
+	"container": name,
+	"message": sprintf("container %q has no limit for %s", [name, concat(" and ", lacking)]),
 	"remediation": "set it in resources.limits",
 } if {
 	some agent in input.kandev.agents
 	lacking := [resource |
 		some resource in ["ephemeral-storage", "memory"]
-		not agent.spec.resources.limits[resource]
+		not input.kandev.specs[agent.path].resources.limits[resource]
 		not input.kandev.spec.resources.limits[resource]
 	]
 	count(lacking) > 0
+	name := agent.name
 }
 
 findings contains {
 	"rule": "session-unbounded",
 	"severity": "warning",
 	"path": sprintf("%s.resources", [engine.container.path]),
-	"container": engine.container.name,
-	"message": sprintf("container %q has no limit for memory", [engine.container.name]),
+	"container": name,
+	"message": sprintf("container %q has no limit for memory", [name]),
 	"remediation": "set it in resources.limits",
 } if {
 	some engine in input.kandev.engines
-	not engine.container.spec.resources.limits.memory
+	not input.kandev.specs[engine.container.path].resources.limits.memory
 	not input.kandev.spec.resources.limits.memory
+	name := engine.container.name
 }
 
 findings contains {

@@ -73,13 +73,18 @@ type Finding struct {
 // Sort orders findings by file, line, column, rule, path and message, so that equal input prints equal bytes.
 func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Path, b.Path),
-			cmp.Compare(a.Message, b.Message),
-		)
+		switch {
+		case a.File != b.File:
+			return cmp.Compare(a.File, b.File)
+		case a.Line != b.Line:
+			return cmp.Compare(a.Line, b.Line)
+		case a.Column != b.Column:
+			return cmp.Compare(a.Column, b.Column)
+		case a.Rule != b.Rule:
+			return cmp.Compare(a.Rule, b.Rule)
+		case a.Path != b.Path:
+			return cmp.Compare(a.Path, b.Path)
+		}
+		return cmp.Compare(a.Message, b.Message)
 	})
 }

@@ -1,13 +1,13 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/kandev/kandev-podlint/internal/lazyregexp"
 )
 
 // engine is a companion that may run a Docker daemon; an ordinary node lets only privileged ones. lib/engines.rego describes what
@@ -30,9 +30,7 @@ func (e *engine) runsDocker() bool {
 }
 
 // daemonFlags finds the flags of a daemon that matter, with their values, as flag_pattern does.
-var daemonFlags = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`)
-})
+var daemonFlags = lazyregexp.New(`\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`)
 
 // read is what there is to know of an engine, which stands in a container.
 func (e *engine) read(container *ast.Term) *ast.Term {

@@ -96,10 +96,10 @@ func (r *reader) read(path string, fields map[string]any) error {
 		field("privileged", ast.InternedTerm(privileged)),
 		field("effective", ast.NewTerm(over(r.ofPod, context.(ast.Object)))),
 	}
-	var line string
+	e := engine{path: path, fields: fields}
 	if name != r.mainContainer {
-		line = commandLine(fields)
-		known = append(known, pair("commandLine", line))
+		e.commandLine = commandLine(fields)
+		known = append(known, pair("commandLine", e.commandLine))
 	}
 	container := ast.ObjectTerm(known...)
 	r.scopes = append(r.scopes, container)
@@ -114,7 +114,7 @@ func (r *reader) read(path string, fields map[string]any) error {
 		return nil
 	}
 	r.companions = append(r.companions, container)
-	if e := (engine{path, fields, line}); privileged && e.runsDocker() {
+	if privileged && e.runsDocker() {
 		r.engines = append(r.engines, e.read(container))
 	}
 	return nil

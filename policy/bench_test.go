@@ -96,7 +96,7 @@ spec:
 `
 
 // BenchmarkEval is one evaluation of the whole pack over a composed Pod: of the two templates of testdata, and of a session
-// with two companions and eleven findings. The goal, 200 µs, is missed by all but the first.
+// with two companions and eleven findings. The goal is 200 µs for each; docs/evidence/speed.md says which miss it.
 func BenchmarkEval(b *testing.B) {
 	pods := map[string]map[string]any{
 		"minimal":    composed(b, filepath.Join("..", "testdata", "templates", "minimal.yaml")),

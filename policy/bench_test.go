@@ -213,9 +213,10 @@ func BenchmarkInput(b *testing.B) {
 	if err := yaml.Unmarshal([]byte(composedPod), &in.Object); err != nil {
 		b.Fatal(err)
 	}
+	candidates := newCandidates(nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		value, err := in.value(newCandidates(nil))
+		value, err := in.value(candidates)
 		if err != nil || ast.ValueName(value.Value) != "object" {
 			b.Fatal(err)
 		}

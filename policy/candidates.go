@@ -10,9 +10,9 @@ import (
 )
 
 // Most rules are about a field that most documents do not have. A rule's METADATA says what a document must hold,
-// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, a key whose
-// value is true; KEY=TEXT*, a key whose value starts with the text; or PREFIX/, a key that starts with it. One need of a
-// rule is enough; a rule without any is always asked.
+// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, KEY=false or KEY=0,
+// a key with that value; KEY=TEXT*, a key whose value starts with the text; PREFIX/, a key that starts with it; or
+// kandev.LIST, a list of the reading that is not empty. One need of a rule is enough; a rule without any is always asked.
 
 // candidates holds what decides which rules are asked about a document.
 type candidates struct {
@@ -20,13 +20,20 @@ type candidates struct {
 	always   []bool           // of each rule
 	byKey    map[string]*uses // what keys are needed for
 	byPrefix map[string][]int // rules by a key's beginning, with its slash
+	byList   []listUse
+}
+
+// listUse are the rules that need something in a list of the reading.
+type listUse struct {
+	path  []string // below input.kandev
+	rules []int
 }
 
 // uses are the rules that need a key.
 type uses struct {
-	present []int
-	isTrue  []int
-	starts  []start
+	present                 []int
+	isTrue, isFalse, isZero []int
+	starts                  []start
 }
 
 // start is what the text of a value starts with for a rule to find something.
@@ -55,6 +62,10 @@ func (c *candidates) add(name string, needs []string) {
 			c.byPrefix[need] = append(c.byPrefix[need], rule)
 			continue
 		}
+		if list, ok := strings.CutPrefix(need, "kandev."); ok {
+			c.addList(strings.Split(list, "."), rule)
+			continue
+		}
 		key, value, _ := strings.Cut(need, "=")
 		if c.byKey[key] == nil {
 			c.byKey[key] = &uses{}
@@ -64,24 +75,49 @@ func (c *candidates) add(name string, needs []string) {
 			u.present = append(u.present, rule)
 		case "true":
 			u.isTrue = append(u.isTrue, rule)
+		case "false":
+			u.isFalse = append(u.isFalse, rule)
+		case "0":
+			u.isZero = append(u.isZero, rule)
 		default:
 			u.starts = append(u.starts, start{strings.TrimSuffix(value, "*"), rule})
 		}
 	}
 }
 
-// of lists the rules to ask about a document. It is not plain if a value in it is of another kind than a JSON reader
-// gives.
-func (c *candidates) of(document map[string]any) (rules *ast.Array, plain bool) {
-	found := slices.Clone(c.always)
-	plain = c.collect(document, found)
+func (c *candidates) addList(path []string, rule int) {
+	at := slices.IndexFunc(c.byList, func(use listUse) bool { return slices.Equal(use.path, path) })
+	if at < 0 {
+		at, c.byList = len(c.byList), append(c.byList, listUse{path: path})
+	}
+	c.byList[at].rules = append(c.byList[at].rules, rule)
+}
+
+// of chooses the rules that a document has a key for. It is not plain if a value in it is of another kind than a JSON
+// reader gives.
+func (c *candidates) of(document map[string]any) (found []bool, plain bool) {
+	found = slices.Clone(c.always)
+	return found, c.collect(document, found)
+}
+
+// list lists the chosen rules and those that a reading has something for.
+func (c *candidates) list(found []bool, reading map[string]any) *ast.Array {
+	for _, use := range c.byList {
+		at := reading
+		for _, key := range use.path[:len(use.path)-1] {
+			at = objectAt(at, key)
+		}
+		if list, ok := at[use.path[len(use.path)-1]].(*ast.Array); ok && list.Len() > 0 {
+			mark(found, use.rules)
+		}
+	}
 	asked := make([]*ast.Term, 0, len(c.rules))
 	for i, rule := range c.rules {
 		if found[i] {
 			asked = append(asked, rule)
 		}
 	}
-	return ast.NewArray(asked...), plain
+	return ast.NewArray(asked...)
 }
 
 // collect notes the rules that need what stands in a value or below it.
@@ -114,8 +150,13 @@ func (c *candidates) collect(value any, found []bool) (plain bool) {
 // mark notes the rules that need what a key holds.
 func (u *uses) mark(found []bool, value any) {
 	mark(found, u.present)
-	if value == true {
+	switch value {
+	case true:
 		mark(found, u.isTrue)
+	case false:
+		mark(found, u.isFalse)
+	case json.Number("0"), int64(0), float64(0), int(0):
+		mark(found, u.isZero)
 	}
 	for _, start := range u.starts {
 		if text, ok := value.(string); ok && strings.HasPrefix(text, start.text) {

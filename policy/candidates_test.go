@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,18 +79,23 @@ func findingsOf(t *testing.T, e *Evaluator, in Input) []finding.Finding {
 // TestCandidatesByNeed holds the kinds of need, and those of a user, against documents.
 func TestCandidatesByNeed(t *testing.T) {
 	c := newCandidates(map[string]*ast.Location{"mine": nil})
-	asked := func(spec map[string]any) []string {
-		rules, plain := c.of(map[string]any{"spec": spec})
+	asked := func(spec map[string]any, unset ...*ast.Term) []string {
+		found, plain := c.of(map[string]any{"spec": spec})
 		if !plain {
 			t.Errorf("%v is not plain", spec)
 		}
 		var names []string
-		rules.Foreach(func(rule *ast.Term) { names = append(names, string(rule.Value.(ast.String))) })
+		c.list(found, map[string]any{"unset": map[string]any{"dropAll": ast.NewArray(unset...)}}).Foreach(func(rule *ast.Term) { names = append(names, string(rule.Value.(ast.String))) })
 		return names
 	}
 	always := asked(nil)
-	if !slices.Contains(always, "mine") || !slices.Contains(always, "agent_not_confined") {
+	if !slices.Contains(always, "mine") || !slices.Contains(always, "session_unbounded") {
 		t.Errorf("always asked are %v", always)
+	}
+	for _, unset := range [][]*ast.Term{nil, {ast.InternedEmptyObject}} {
+		if got := slices.Contains(asked(nil, unset...), "capabilities_not_dropped"); got != (unset != nil) {
+			t.Errorf("capabilities_not_dropped is asked about %v: %t", unset, got)
+		}
 	}
 	for _, c := range []struct {
 		spec map[string]any
@@ -99,6 +105,12 @@ func TestCandidatesByNeed(t *testing.T) {
 		{map[string]any{"volumes": []any{map[string]any{"hostPath": nil}}}, "host_path", true},
 		{map[string]any{"hostPID": true}, "host_namespace", true},
 		{map[string]any{"hostPID": "true"}, "host_namespace", false},
+		{map[string]any{"runAsNonRoot": false}, "non_root_not_required", true},
+		{map[string]any{"runAsUser": json.Number("0")}, "root_user", true},
+		{map[string]any{"runAsUser": int64(0)}, "root_user", true},
+		{map[string]any{"runAsUser": 0.0}, "root_user", true},
+		{map[string]any{"runAsUser": json.Number("1000")}, "root_user", false},
+		{map[string]any{"runAsNonRoot": true}, "non_root_not_required", false},
 		{map[string]any{"volumes": []any{map[string]any{"name": "kube-api-access-x"}}}, "kube_api_access_volume", true},
 		{map[string]any{"volumes": []any{map[string]any{"name": "x-kube-api-access-"}}}, "kube_api_access_volume", false},
 		{map[string]any{"volumes": []any{map[string]any{"name": true}}}, "kube_api_access_volume", false},

@@ -120,7 +120,7 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) ([]finding.Finding, erro
 	defer e.store.Abort(ctx, txn)
 
 	running := e.bound.start(ctx)
-	const usual = 8
+	const usual = 16
 	findings := make([]finding.Finding, 0, usual)
 	for i := range e.queries {
 		q := &e.queries[i]

@@ -30,14 +30,13 @@ type Input struct {
 // value converts the input, once and no further than policies read it: the document's lists and scalars turn into
 // OPA's where one of them looks.
 func (in Input) value(c *candidates) (*ast.Term, error) {
-	document, rules, err := in.document(c)
+	document, chosen, err := in.document(c)
 	if err != nil {
 		return nil, err
 	}
-	const settings = 32 // more than a session has
+	const settings = 28 // as many as a session has
 	session := make(map[string]any, settings)
 	session["mainContainer"] = cmp.Or(in.MainContainer, defaultMainContainer)
-	session["rules"] = rules
 	for _, setting := range [...]struct{ key, value string }{
 		{"kubeVersion", in.KubeVersion},
 		{"platform", in.Platform},
@@ -57,17 +56,18 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 	if err := addReview(session, document, session["mainContainer"].(string), in.KubeVersion); err != nil {
 		return nil, err
 	}
+	session["rules"] = c.list(chosen, session)
 	input := maps.Clone(document)
 	input["kandev"] = session
 	return ast.NewTerm(ast.LazyObject(input)), nil
 }
 
-// document is the object under review as a JSON reader gives it, and the rules to ask about it.
-func (in Input) document(c *candidates) (map[string]any, *ast.Array, error) {
+// document is the object under review as a JSON reader gives it, and the rules that its keys choose.
+func (in Input) document(c *candidates) (map[string]any, []bool, error) {
 	document, ok := in.Object.(map[string]any)
 	if ok && document != nil {
-		if rules, plain := c.of(document); plain {
-			return document, rules, nil
+		if chosen, plain := c.of(document); plain {
+			return document, chosen, nil
 		}
 	}
 	object := in.Object
@@ -77,6 +77,6 @@ func (in Input) document(c *candidates) (map[string]any, *ast.Array, error) {
 	if document, ok = object.(map[string]any); !ok || document == nil {
 		return nil, nil, fmt.Errorf("a document of type %T has no policies: it is no object", in.Object)
 	}
-	rules, _ := c.of(document)
-	return document, rules, nil
+	chosen, _ := c.of(document)
+	return document, chosen, nil
 }

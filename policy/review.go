@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"fmt"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,23 +28,13 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 	session["metadataPath"] = prefix + "metadata"
 	session["spec"] = spec
 	session["annotations"] = objectAt(objectAt(pod, "metadata"), "annotations")
-	session["volumes"] = byName(spec["volumes"])
+	volumes := byName(spec["volumes"])
+	session["volumes"] = volumes
 	session["minor"] = minor
 	session["windows"] = objectAt(spec, "os")["name"] == "windows" && minor >= 25
 	session["contained"] = spec["hostUsers"] == false && minor >= 35
 
-	context, err := ast.InterfaceToValue(objectAt(spec, "securityContext"))
-	if err != nil {
-		return fmt.Errorf("convert the Pod's security context for its policies: %w", err)
-	}
-	r := reader{mainContainer: mainContainer, ofPod: context.(ast.Object), specs: map[string]any{}}
-	r.scopes = append(r.scopes, ast.ObjectTerm(
-		pair("path", path),
-		pair("name", ""),
-		pair("subject", "the Pod"),
-		field("context", ast.NewTerm(context)),
-		pair("contextPath", contextPath(path, spec)),
-	))
+	r := newReader(mainContainer, path, spec, volumes)
 	for _, list := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
 		containers, _ := spec[list].([]any)
 		for index, fields := range containers {
@@ -54,122 +44,8 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 				}
 			}
 		}
-		if list == "initContainers" {
-			session[list] = ast.NewArray(r.scopes[1:]...)
-		}
 	}
-	session["scopes"] = ast.NewArray(r.scopes...)
-	session["containers"] = ast.NewArray(r.scopes[1:]...)
-	session["specs"] = r.specs
-	session["unset"] = r.unset()
-	session["agents"] = ast.NewArray(r.agents...)
-	session["companions"] = ast.NewArray(r.companions...)
-	session["engines"] = ast.NewArray(r.engines...)
-	session["privileged"] = ast.NewArray(r.privileged...)
-	return nil
-}
-
-// reader reads the containers of one Pod.
-type reader struct {
-	specs                         map[string]any // as they are, by path: converted where a rule looks
-	mainContainer                 string
-	ofPod                         ast.Object // its security context
-	scopes, agents, companions    []*ast.Term
-	engines, privileged, unpinned []*ast.Term
-}
-
-// read adds a container that stands at path.
-func (r *reader) read(path string, fields map[string]any) error {
-	context, err := ast.InterfaceToValue(objectAt(fields, "securityContext"))
-	if err != nil {
-		return fmt.Errorf("convert the security context of %s for its policies: %w", path, err)
-	}
-	r.specs[path] = fields
-	name, _ := fields["name"].(string)
-	privileged := objectAt(fields, "securityContext")["privileged"] == true
-	known := [][2]*ast.Term{
-		pair("path", path),
-		pair("name", name),
-		pair("subject", "container "+strconv.Quote(name)),
-		field("context", ast.NewTerm(context)),
-		pair("contextPath", contextPath(path, fields)),
-		field("privileged", ast.InternedTerm(privileged)),
-		field("effective", ast.NewTerm(over(r.ofPod, context.(ast.Object)))),
-	}
-	e := engine{path: path, fields: fields}
-	if name != r.mainContainer {
-		e.commandLine = commandLine(fields)
-		known = append(known, pair("commandLine", e.commandLine))
-	}
-	container := ast.ObjectTerm(known...)
-	r.scopes = append(r.scopes, container)
-	if privileged {
-		r.privileged = append(r.privileged, container)
-	}
-	if image, _ := fields["image"].(string); image != "" && !strings.Contains(image, "@") {
-		r.unpinned = append(r.unpinned, container)
-	}
-	if name == r.mainContainer {
-		r.agents = append(r.agents, container)
-		return nil
-	}
-	r.companions = append(r.companions, container)
-	if privileged && e.runsDocker() {
-		r.engines = append(r.engines, e.read(container))
-	}
-	return nil
-}
-
-// unset are the containers whose security context does not say, or not in the type that it must have; or whose image has no
-// digest.
-func (r *reader) unset() map[string]any {
-	unset := map[string]any{"digest": ast.NewArray(r.unpinned...)}
-	for _, setting := range [...]string{"allowPrivilegeEscalation", "runAsNonRoot"} {
-		unset[setting] = r.those(func(context ast.Object) bool {
-			value := context.Get(keys[setting])
-			return value == nil || !isBoolean(value)
-		})
-	}
-	unset["seccompProfile"] = r.those(func(context ast.Object) bool {
-		profile := context.Get(keys["seccompProfile"])
-		return profile == nil || !isObject(profile)
-	})
-	unset["dropAll"] = r.those(func(context ast.Object) bool {
-		drop, err := context.Find(dropPath)
-		list, ok := drop.(*ast.Array)
-		return err != nil || !ok || !list.Until(func(name *ast.Term) bool { return name.Equal(allCapabilities) })
-	})
-	return unset
-}
-
-// dropPath leads from a security context to the capabilities that it drops.
-var (
-	dropPath        = ast.Ref{ast.StringTerm("capabilities"), ast.StringTerm("drop")}
-	allCapabilities = ast.StringTerm("ALL")
-)
-
-// those are the containers with such a security context.
-func (r *reader) those(such func(context ast.Object) bool) *ast.Array {
-	var found []*ast.Term
-	for _, container := range r.scopes[1:] {
-		if such(container.Value.(ast.Object).Get(keys["context"]).Value.(ast.Object)) {
-			found = append(found, container)
-		}
-	}
-	return ast.NewArray(found...)
-}
-
-// over is what holds for a container: its own settings and, for the rest, the Pod's. Null is no setting.
-func over(ofPod, ofContainer ast.Object) ast.Object {
-	settings := ast.NewObjectWithCapacity(ofPod.Len() + ofContainer.Len())
-	for _, some := range [...]ast.Object{ofPod, ofContainer} {
-		some.Foreach(func(key, value *ast.Term) {
-			if !isNull(value) {
-				settings.Insert(key, value)
-			}
-		})
-	}
-	return settings
+	return r.tell(session)
 }
 
 // commandLine is what a container's command and args say, with the variables replaced that they name, as the kubelet does.
@@ -230,9 +106,10 @@ func objectAt(fields map[string]any, key string) map[string]any {
 // keys are those of the reading as terms, made once.
 var keys = func() map[string]*ast.Term {
 	keys := map[string]*ast.Term{}
-	for key := range strings.FieldsSeq(`path name subject context contextPath privileged effective commandLine
-		container root line hosts socket socketMount group data dataMount volume
-		allowPrivilegeEscalation runAsNonRoot seccompProfile`) {
+	for key := range strings.FieldsSeq(`path name subject contextPath privileged effective commandLine
+		unlimited companion capability
+		container root line hosts host socketMount group groupShared data dataMount volume
+		runAsGroup runAsNonRoot runAsUser`) {
 		keys[key] = ast.StringTerm(key)
 	}
 	return keys
@@ -244,19 +121,19 @@ func field(key string, value *ast.Term) [2]*ast.Term {
 
 func pair(key, value string) [2]*ast.Term { return field(key, ast.StringTerm(value)) }
 
-func isNull(t *ast.Term) bool {
-	_, null := t.Value.(ast.Null)
-	return null
-}
-
-func isBoolean(t *ast.Term) bool {
-	_, boolean := t.Value.(ast.Boolean)
-	return boolean
-}
-
-func isObject(t *ast.Term) bool {
-	_, ok := t.Value.(ast.Object)
+// is reports whether a value of a document is of a type.
+func is[T any](value any) bool {
+	_, ok := value.(T)
 	return ok
+}
+
+// isNumber reports whether a value of a document is a number.
+func isNumber(value any) bool {
+	switch value.(type) {
+	case json.Number, float64, int64, int:
+		return true
+	}
+	return false
 }
 
 // minorOf is the minor version of a Kubernetes version, such as 36 of 1.36 and of v1.36.3.

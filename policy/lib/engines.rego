@@ -5,11 +5,14 @@
 #   the reading that review.rego makes: the evaluator has its own.
 package kandev.lib.engines
 
+import data.kandev.lib.review
+
 # Of the companions, those that run a Docker daemon; an ordinary node lets only privileged ones. container; root, whether the
 # daemon needs root: all do but Docker's rootless images; line, what the container runs; hosts, what the daemon is told to
-# listen on; socket, the path of its Unix socket, and group, whose it is; data, its data directory; socketMount and dataMount,
-# the mounts of volumes that these lie in.
-of(companions, specs) := [engine |
+# listen on besides Unix sockets; group, whose its Unix socket is, and groupShared, whether the Pod puts each of its containers
+# into that group; data, its data directory; socketMount and dataMount, the mounts of volumes that the socket and the data lie
+# in; unlimited, as an agent has it.
+of(companions, specs, pod, volumes) := [engine |
 	some companion in companions
 	companion.privileged
 	spec := specs[companion.path]
@@ -17,24 +20,55 @@ of(companions, specs) := [engine |
 	said := line(companion, spec)
 	flags := regex.find_all_string_submatch_n(flag_pattern, said, -1)
 	hosts := values(flags, {"-H", "--host"})
-	socket := array.concat([trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")], ["/var/run/docker.sock"])[0]
+	sockets := [trim_prefix(host, "unix://") | some host in hosts; startswith(host, "unix://")]
+	socket := array.concat(sockets, ["/var/run/docker.sock"])[0]
+	group := array.concat(values(flags, {"-G", "--group"}), ["docker"])[0]
 	roots := [root | some root in values(flags, {"-g", "--data-root"}); startswith(root, "/")] # a shell's -ge is no -g
 	kept := array.concat(roots, ["/var/lib/docker"])[0]
 	engine := {
 		"container": companion,
 		"root": needs_root(spec),
 		"line": said,
-		"hosts": hosts,
-		"socket": socket,
-		"socketMount": mount_of(companion.path, spec, socket),
-		"group": array.concat(values(flags, {"-G", "--group"}), ["docker"])[0],
+		"hosts": [host | some host in hosts; not startswith(host, "unix://")],
+		"socketMount": mount_of(companion.path, spec, volumes, socket),
+		"group": group,
+		"groupShared": gives_group(object.get(pod, "securityContext", {}), group),
 		"data": kept,
-		"dataMount": mount_of(companion.path, spec, kept),
+		"dataMount": mount_of(companion.path, spec, volumes, kept),
+		"unlimited": review.unlimited(spec, pod),
+	}
+]
+
+# Where there is an engine: whom DOCKER_HOST tells where a daemon is. container; host, what it says; and the path of that.
+clients(of_pod, containers, specs) := [client |
+	count(of_pod) > 0
+	some container in containers
+	is_array(specs[container.path].env)
+	some index, variable in specs[container.path].env
+	variable.name == "DOCKER_HOST"
+	is_string(variable.value)
+	client := {
+		"container": container,
+		"host": variable.value,
+		"path": sprintf("%s.env[%d].value", [container.path, index]),
 	}
 ]
 
 # The flags of a daemon that matter, with their values: --name=value, --name value, -n value or -nvalue.
 flag_pattern := `\s(-[HGg]|--host|--group|--data-root)[\s=]*["']*([^\s"';&|)]*)`
+
+# A group is named by its number.
+gives_group(context, group) if {
+	is_whole(context.fsGroup)
+	format_int(context.fsGroup, 10) == group
+} else if {
+	is_array(context.supplementalGroups)
+	some given in context.supplementalGroups
+	is_whole(given)
+	format_int(given, 10) == group
+} else := false
+
+is_whole(number) if round(number) == number
 
 values(flags, names) := [flag[2] | some flag in flags; flag[1] in names]
 
@@ -60,8 +94,9 @@ line(container, spec) := container.commandLine if {
 	count(spec.command) > 0
 } else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
-# The deepest mount of a volume that a path lies in, {path, volume}; {} where there is none.
-mount_of(container, spec, path) := {"path": sprintf("%s.volumeMounts[%d]", [container, index]), "volume": volume} if {
+# The deepest mount of a volume that a path lies in, {path, volume}; {} where there is none. A volume that the Pod lacks has only
+# a name.
+mount_of(container, spec, volumes, path) := {"path": sprintf("%s.volumeMounts[%d]", [container, index]), "volume": volume} if {
 	is_array(spec.volumeMounts)
 	[_, before] := max([[count(directory), 0 - index] |
 		some index, mount in spec.volumeMounts
@@ -70,5 +105,6 @@ mount_of(container, spec, path) := {"path": sprintf("%s.volumeMounts[%d]", [cont
 		startswith(sprintf("%s/", [path]), directory)
 	])
 	index := 0 - before
-	volume := spec.volumeMounts[index].name
+	name := spec.volumeMounts[index].name
+	volume := object.get(volumes, name, {"name": name})
 } else := {}

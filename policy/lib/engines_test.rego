@@ -48,28 +48,58 @@ test_line if {
 	engine({"command": [], "args": ["-H"]}).line == "dockerd-entrypoint.sh -H"
 }
 
+# Volumes at the sockets that are given to the daemon below, and that it has otherwise.
+sockets := [{"name": "given", "mountPath": "/a.sock"}, {"name": "usual", "mountPath": "/var/run/docker.sock"}]
+
 test_flags if {
-	companion := engine({"args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
-	companion.hosts == ["unix:///a.sock", "tcp://b", "tcp://c", ":2375", "fd://", "d"]
+	companion := engine({"volumeMounts": sockets, "args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
+	companion.hosts == ["tcp://b", "tcp://c", ":2375", "fd://", "d"]
 
-	companion.socket == "/a.sock"
+	companion.socketMount.volume.name == "given"
 
-	other := engine({"args": ["dockerd\n--group", "5\n-g /data"]})
+	other := engine({"volumeMounts": sockets, "args": ["dockerd\n--group", "5\n-g /data"]})
 	[other.group, other.data] == ["5", "/data"]
-	[other.hosts, other.socket] == [[], "/var/run/docker.sock"]
+	[other.hosts, other.socketMount.volume.name] == [[], "usual"]
 
 	silent := engine({"args": ["sh", "-c", "test 1 -ge 0 && dockerd"]})
 	[silent.group, silent.data] == ["docker", "/var/lib/docker"]
+}
+
+# Whether a Pod with a security context puts each of its containers into the group that its engine names.
+shared(context, group) := review.of(fixtures.template({
+	"securityContext": context,
+	"containers": [{"args": ["dockerd", "-G", group], "securityContext": {"privileged": true}}],
+})).kandev.engines[0].groupShared
+
+test_group_of_the_pod if {
+	shared({"fsGroup": 1000}, "1000")
+	shared({"fsGroup": 1, "supplementalGroups": [null, 5, 1000]}, "1000")
+	not shared({"fsGroup": 1000.5, "supplementalGroups": {"a": 1000}}, "1000")
+	not shared({"fsGroup": "1000"}, "1000")
+	not shared({}, "docker")
+}
+
+# A Pod with a client of an engine, and another companion.
+beside(companion) := review.of({"spec": {"containers": [
+	{"name": "a", "env": [null, {"name": "DOCKER_HOST", "value": "tcp://x"}, {"name": "DOCKER_HOST", "valueFrom": {}}]},
+	{"env": {"name": "DOCKER_HOST", "value": "y"}},
+	companion,
+]}}).kandev
+
+test_clients if {
+	pod := beside({"args": ["dockerd"], "securityContext": {"privileged": true}})
+	pod.clients == [{"container": pod.containers[0], "host": "tcp://x", "path": "spec.containers[0].env[1].value"}]
+	beside({}).clients == []
 }
 
 test_mounts if {
 	paths := ["/var", "/var/run/", "/var/runner", "/data/docker", "/dat"]
 	mounts := array.concat([{"name": path, "mountPath": path} | some path in paths], [{"name": 7, "mountPath": "/"}, null])
 	companion := engine({"args": ["dockerd", "-g/data"], "volumeMounts": mounts})
-	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": "/var/run/"}
+	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": {"name": "/var/run/"}}
 	companion.dataMount == {}
 
 	# The same directory twice is refused by the API server.
 	twice := engine({"volumeMounts": [{"name": name, "mountPath": "/"} | some name in ["a", "b"]]})
-	[twice.dataMount.volume, twice.socketMount.volume] == ["a", "a"]
+	[twice.dataMount.volume.name, twice.socketMount.volume.name] == ["a", "a"]
 }

@@ -14,25 +14,40 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 	prefix := prefix_of(document)
 	spec := object_at(pod_of(document), ["spec"])
 	places := places_of(sprintf("%sspec", [prefix]), spec)
-	specs := {place.path: place.spec | some place in places}
+	specs := object.union({sprintf("%sspec", [prefix]): spec}, {place.path: place.spec | some place in places})
 	containers := [container_of(place.path, place.spec, spec, session.mainContainer) | some place in places]
+	scopes := array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers)
 	companions := [container | some container in containers; container.name != session.mainContainer]
+	volumes := by_name(list_at(spec, "volumes"))
+	told := engines.of(companions, specs, spec, volumes)
 	minor := minor_of(object.get(session, "kubeVersion", ""))
 	reading := {
 		"path": sprintf("%sspec", [prefix]),
 		"metadataPath": sprintf("%smetadata", [prefix]),
 		"spec": spec,
 		"annotations": object_at(pod_of(document), ["metadata", "annotations"]),
-		"volumes": by_name(list_at(spec, "volumes")),
-		"scopes": array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers),
+		"volumes": volumes,
+		"scopes": {scope.path: scope | some scope in scopes},
 		"containers": containers,
 		"agents": [container | some container in containers; container.name == session.mainContainer],
 		"companions": companions,
-		"engines": engines.of(companions, specs),
+		"engines": told,
+		"clients": engines.clients(told, containers, specs),
+		"grants": grants(companions, specs),
+		"adds": adds(containers, specs),
 		"initContainers": [container | some container in containers; contains(container.path, ".initContainers[")],
 		"privileged": [container | some container in containers; container.privileged],
 		"specs": specs,
-		"unset": unset(containers, specs),
+		"unset": object.union(unset_in_pod(sprintf("%sspec", [prefix]), spec), unset(spec, containers, specs)),
+		"unconfined": {
+			"agents": [container |
+				some container in containers
+				container.name == session.mainContainer
+				not object.subset(over(settings(spec), settings(specs[container.path])), confined)
+			],
+			"appArmorProfile": unconfined(scopes, specs, "appArmorProfile"),
+			"seccompProfile": unconfined(scopes, specs, "seccompProfile"),
+		},
 		"minor": minor,
 		"windows": windows(spec, minor),
 		"contained": contained(spec, minor),
@@ -48,13 +63,12 @@ prefix_of(document) := "template." if {
 	is_object(document.template)
 } else := ""
 
-# The Pod itself: what it shares with its containers of path, name, subject, context and contextPath.
+# The Pod itself: what it shares with its containers of path, name, subject and contextPath.
 scope_of_pod(path, spec) := scope if {
 	scope := {
 		"path": path,
 		"name": "",
 		"subject": "the Pod",
-		"context": object_at(spec, ["securityContext"]),
 		"contextPath": context_path(path, spec),
 	}
 }
@@ -66,30 +80,52 @@ places_of(path, spec) := [{"path": sprintf("%s.%s[%d]", [path, list, index]), "s
 	is_object(fields)
 ]
 
-# What there is to know of a container: path; name; subject, for the beginning of a message; context, its securityContext;
-# contextPath, the nearest place that exists for a field missing from that; privileged, whether it is; effective, its context
-# over the Pod's; and of a companion commandLine. A container's own fields are in specs, by its path.
-container_of(path, fields, spec, main) := object.union(known, of_companion) if {
+# What there is to know of a container: path; name; subject, for the beginning of a message; contextPath, the nearest place that
+# exists for a field missing from its securityContext; privileged, whether it is; effective, its user and group and whether root
+# is refused, the Pod's where it does not say; of an agent unlimited, which of memory and ephemeral storage neither it nor the
+# Pod limits; and of a companion commandLine. Its own fields are in specs, by its path.
+container_of(path, fields, spec, main) := object.union_n([known, of_agent, of_companion]) if {
+	of_agent := {"unlimited": unlimited(fields, spec) | name_of(fields) == main}
 	of_companion := {"commandLine": command_line(fields) | name_of(fields) != main}
 	known := {
 		"path": path,
 		"name": name_of(fields),
 		"subject": sprintf("container %q", [name_of(fields)]),
-		"context": object_at(fields, ["securityContext"]),
 		"contextPath": context_path(path, fields),
 		"privileged": privileged(fields),
-		"effective": over(settings(spec), settings(fields)),
+		"effective": object.filter(over(settings(spec), settings(fields)), ["runAsGroup", "runAsNonRoot", "runAsUser"]),
 	}
 }
 
-# The containers whose security context does not say, or not in the type that it must have; or whose image has no digest.
-unset(containers, specs) := {
-	"allowPrivilegeEscalation": [container | some container in containers; not says(container.context, "allowPrivilegeEscalation")],
+unlimited(container, spec) := [resource |
+	some resource in ["ephemeral-storage", "memory"]
+	not container.resources.limits[resource]
+	not spec.resources.limits[resource]
+]
+
+# The containers whose security context does not say, or not in the type that it must have, where the Pod's does not say well
+# for all; or whose image has no digest.
+unset(pod, containers, specs) := {
+	"allowPrivilegeEscalation": [container | some container in containers; not says(specs[container.path], "allowPrivilegeEscalation")],
 	"digest": [container | some container in containers; unpinned(specs[container.path])],
-	"dropAll": [container | some container in containers; not drops_all(container.context)],
-	"runAsNonRoot": [container | some container in containers; not says(container.context, "runAsNonRoot")],
-	"seccompProfile": [container | some container in containers; not profiled(container.context)],
+	"dropAll": [container | some container in containers; not drops_all(specs[container.path])],
+	"runAsNonRoot": [container | some container in containers; not pod.securityContext.runAsNonRoot == true; not says(specs[container.path], "runAsNonRoot")],
+	"seccompProfile": [container | some container in containers; not confines(pod, "seccompProfile"); not profiled(specs[container.path], "seccompProfile")],
 }
+
+# Where the Pod has no fsGroup; and its volumes in memory without a sizeLimit but for Kandev's own: path, and name.
+unset_in_pod(path, spec) := {
+	"fsGroup": [path | not is_number_at(spec, ["securityContext", "fsGroup"])],
+	"sizeLimit": [{"name": volume.name, "path": sprintf("%s.volumes[%d].emptyDir", [path, index])} |
+		some index, volume in list_at(spec, "volumes")
+		volume.emptyDir.medium == "Memory"
+		not volume.emptyDir.sizeLimit
+		volume.name != "kandev-auth"
+		is_string(volume.name)
+	],
+}
+
+is_number_at(fields, path) if is_number(object.get(fields, path, null))
 
 unpinned(container) if {
 	is_string(container.image)
@@ -97,12 +133,49 @@ unpinned(container) if {
 	not contains(container.image, "@")
 }
 
-says(context, setting) if is_boolean(context[setting])
+says(container, setting) if is_boolean(container.securityContext[setting])
 
-profiled(context) if is_object(context.seccompProfile)
+# What confines an agent.
+confined := {
+	"runAsNonRoot": true,
+	"allowPrivilegeEscalation": false,
+	"capabilities": {"drop": ["ALL"]},
+	"seccompProfile": {"type": "RuntimeDefault"},
+}
+
+# The Pod and the containers with a profile of a kind that is neither the runtime's nor a file of the node.
+unconfined(scopes, specs, kind) := [scope |
+	some scope in scopes
+	profiled(specs[scope.path], kind)
+	not confines(specs[scope.path], kind)
+]
+
+profiled(scope, kind) if is_object(scope.securityContext[kind])
+
+confines(scope, kind) if scope.securityContext[kind].type in {"RuntimeDefault", "Localhost"}
+
+# The capabilities that containers add: capability, its path, and the container.
+adds(containers, specs) := [add |
+	some container in containers
+	some index, capability in list_at(object_at(specs[container.path], ["securityContext", "capabilities"]), "add")
+	add := {
+		"capability": capability,
+		"path": sprintf("%s.securityContext.capabilities.add[%d]", [container.path, index]),
+		"container": container,
+	}
+]
+
+# The mounts through which companions can write to the workspace: path, and the companion.
+grants(companions, specs) := [grant |
+	some companion in companions
+	some index, mount in list_at(specs[companion.path], "volumeMounts")
+	mount.name == "kandev-workspace"
+	not mount.readOnly == true
+	grant := {"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]), "companion": companion}
+]
 
 # The standards take ALL in upper case alone.
-drops_all(context) if "ALL" in context.capabilities.drop
+drops_all(container) if "ALL" in container.securityContext.capabilities.drop
 
 name_of(container) := container.name if {
 	is_string(container.name)

@@ -27,18 +27,17 @@ test_broken_containers_do_no_harm if {
 }
 
 test_scopes if {
-	pod := {"metadata": {"annotations": {"a": "b"}}, "spec": {"securityContext": {"fsGroup": 1}, "containers": [{"name": "a"}]}}
-	some scope in read(pod).scopes
-	scope == {
-		"path": "spec", "name": "", "subject": "the Pod",
-		"context": {"fsGroup": 1}, "contextPath": "spec.securityContext",
+	pod := {"metadata": {"annotations": {"a": "b"}}, "spec": {"securityContext": {"runAsGroup": 1, "fsGroup": 1}, "containers": [{"name": "a"}]}}
+	read(pod).scopes == {
+		"spec": {"path": "spec", "name": "", "subject": "the Pod", "contextPath": "spec.securityContext"},
+		"spec.containers[0]": read(pod).containers[0],
 	}
 	some companion in read(pod).companions
 	companion == {
 		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "commandLine": "",
-		"context": {}, "contextPath": "spec.containers[0]", "privileged": false, "effective": {"fsGroup": 1},
+		"contextPath": "spec.containers[0]", "privileged": false, "effective": {"runAsGroup": 1},
 	}
-	read(pod).specs == {"spec.containers[0]": {"name": "a"}}
+	read(pod).specs == {"spec": pod.spec, "spec.containers[0]": {"name": "a"}}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
 }
 
@@ -65,7 +64,7 @@ test_effective if {
 		}],
 	})
 	container := read(template).containers[0]
-	container.effective == {"runAsUser": 0, "runAsNonRoot": true, "seLinuxOptions": {"user": "c"}}
+	container.effective == {"runAsUser": 0, "runAsNonRoot": true}
 }
 
 test_unset if {
@@ -78,10 +77,73 @@ test_unset if {
 	{setting: [container.name | some container in lacking] | some setting, lacking in read(template).unset} == {
 		"allowPrivilegeEscalation": ["none", "null"],
 		"digest": [],
+		"fsGroup": [],
+		"sizeLimit": [],
 		"dropAll": ["none", "null", "some"],
 		"runAsNonRoot": ["none", "null"],
 		"seccompProfile": ["none", "null"],
 	}
+}
+
+lacking(context) := {setting |
+	some setting, containers in read(fixtures.secured_pod(context)).unset
+	count(containers) > 0
+}
+
+test_unset_where_the_pod_says if {
+	lacking({"fsGroup": 1}) == {"allowPrivilegeEscalation", "dropAll", "runAsNonRoot", "seccompProfile"}
+	lacking({"runAsNonRoot": true, "seccompProfile": {"type": "Localhost"}, "fsGroup": 1}) == {"allowPrivilegeEscalation", "dropAll"}
+	lacking({"runAsNonRoot": false, "seccompProfile": {"type": "Unconfined"}, "fsGroup": 1}) == lacking({"fsGroup": 1})
+}
+
+test_pod_s_own_are_unset if {
+	read({"spec": {}}).unset.fsGroup == ["spec"]
+	read(fixtures.secured_pod({"fsGroup": null})).unset.fsGroup == ["template.spec"]
+	read(fixtures.secured_pod({"fsGroup": 0})).unset.fsGroup == []
+	volumes := [
+		{"name": "kandev-auth", "emptyDir": {"medium": "Memory"}},
+		null,
+		{"name": "disk", "emptyDir": {"medium": ""}},
+		{"name": "sized", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+		{"name": "memory", "emptyDir": {"medium": "Memory"}},
+	]
+	read(fixtures.template({"volumes": volumes})).unset.sizeLimit == [{"name": "memory", "path": "template.spec.volumes[4].emptyDir"}]
+}
+
+# Which of the Pod and of containers with some profiles are unconfined.
+unconfined(kind, profiles) := [scope.path | some scope in read(pod).unconfined[kind]] if {
+	pod := {"spec": {
+		"securityContext": {kind: {"type": "Unconfined"}},
+		"containers": [{"securityContext": {kind: profile}} | some profile in profiles],
+	}}
+}
+
+test_unconfined if {
+	profiles := [null, 7, {}, {"type": null}, {"type": "Unconfined"}, {"type": "RuntimeDefault"}, {"type": "Localhost"}]
+	every kind in ["appArmorProfile", "seccompProfile"] {
+		unconfined(kind, profiles) == ["spec", "spec.containers[2]", "spec.containers[3]", "spec.containers[4]"]
+	}
+}
+
+test_adds if {
+	container := {"name": "a", "securityContext": {"capabilities": {"add": ["KILL", null]}}}
+	pod := read({"spec": {"containers": [container, {"securityContext": {"capabilities": {"add": {"a": "KILL"}}}}]}})
+	pod.adds == [{"capability": capability, "container": pod.containers[0], "path": sprintf("spec.containers[0].securityContext.capabilities.add[%d]", [index])} |
+		some index, capability in ["KILL", null]
+	]
+}
+
+test_grants if {
+	mounts := [{"name": "kandev-auth"}, null, {"name": "kandev-workspace", "readOnly": true}, {"name": "kandev-workspace", "readOnly": null}]
+	template := fixtures.template({"containers": [{"name": "kandev-agent", "volumeMounts": mounts}, {"name": "a", "volumeMounts": mounts}]})
+	read(template).grants == [{"companion": read(template).companions[0], "path": "template.spec.containers[1].volumeMounts[3]"}]
+}
+
+test_unlimited if {
+	limits := [null, {"memory": "1Gi"}, {"memory": null, "ephemeral-storage": "1Gi"}, {"memory": false}]
+	agents := [{"name": "kandev-agent", "resources": {"limits": limit}} | some limit in limits]
+	[agent.unlimited | some agent in read({"spec": {"containers": agents}}).agents] == [["ephemeral-storage", "memory"], ["ephemeral-storage"], [], ["ephemeral-storage", "memory"]]
+	read(fixtures.template({"resources": {"limits": {"memory": "1Gi"}}})).agents[0].unlimited == ["ephemeral-storage"]
 }
 
 test_pinned if {

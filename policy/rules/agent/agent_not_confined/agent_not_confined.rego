@@ -12,6 +12,7 @@
 # custom:
 #   group: agent
 #   severity: warning
+#   needs: [kandev.unconfined.agents]
 #   remedy: >-
 #     Give the main container runAsNonRoot: true with a runAsUser, allowPrivilegeEscalation: false, capabilities.drop:
 #     [ALL] and seccompProfile.type: RuntimeDefault.
@@ -53,33 +54,29 @@ findings contains {
 	"message": sprintf("container %q runs what nobody reviewed without %s", [name, concat(", ", missing)]),
 	"remediation": "set each of these in the container's securityContext",
 } if {
-	agent := input.kandev.agents[0]
+	# What is not all that is asked for may be as good.
+	agent := input.kandev.unconfined.agents[0]
 	not agent.privileged
-	not object.subset(agent.effective, confined)
 	missing := lacking
 	count(missing) > 0
 	path := agent.contextPath
 	name := agent.name
 }
 
-# An agent with all of this lacks nothing; one that lacks some of it may have what is as good.
-confined := {
-	"runAsNonRoot": true,
-	"allowPrivilegeEscalation": false,
-	"capabilities": {"drop": ["ALL"]},
-	"seccompProfile": {"type": "RuntimeDefault"},
-}
-
 lacking contains "runAsNonRoot: true" if not users.non_root(input.kandev.agents[0])
 
-lacking contains "allowPrivilegeEscalation: false" if not input.kandev.agents[0].context.allowPrivilegeEscalation == false
+lacking contains "allowPrivilegeEscalation: false" if not context.allowPrivilegeEscalation == false
 
 lacking contains "capabilities.drop: [ALL]" if not drops_all
 
 lacking contains "seccompProfile.type: RuntimeDefault" if not profiled
 
-drops_all if input.kandev.agents[0].context.capabilities.drop[_] == "ALL"
+context := input.kandev.specs[input.kandev.agents[0].path].securityContext
 
-profiled if input.kandev.agents[0].effective.seccompProfile.type == "RuntimeDefault"
+drops_all if context.capabilities.drop[_] == "ALL"
 
-profiled if input.kandev.agents[0].effective.seccompProfile.type == "Localhost"
+profiled if profile.type in {"RuntimeDefault", "Localhost"}
+
+profile := context.seccompProfile if {
+	context.seccompProfile != null
+} else := input.kandev.spec.securityContext.seccompProfile

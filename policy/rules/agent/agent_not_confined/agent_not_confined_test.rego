@@ -39,6 +39,17 @@ test_a_profile_of_one_s_own if {
 	count(messages(object.union(confined, {"seccompProfile": {"type": "Unconfined"}}))) == 1
 }
 
+# A Pod with a profile whose agent has none of its own.
+profile_of_pod(type) := json.patch(
+	fixtures.secured(object.remove(confined, ["seccompProfile"])),
+	[{"op": "add", "path": "template/spec/securityContext", "value": {"seccompProfile": {"type": type}}}],
+)
+
+test_the_pod_s_profile if {
+	count(rule.findings) == 0 with input as review.of(profile_of_pod("Localhost"))
+	count(rule.findings) == 1 with input as review.of(profile_of_pod("Unconfined"))
+}
+
 test_user_instead_of_the_demand if {
 	messages(object.union(object.remove(confined, ["runAsNonRoot"]), {"runAsUser": 1000})) == set()
 }

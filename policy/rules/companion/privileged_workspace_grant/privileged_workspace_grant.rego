@@ -12,7 +12,7 @@
 # custom:
 #   group: companion
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.grants]
 #   remedy: >-
 #     Grant the workspace with readOnly: true, or to a companion that is not privileged.
 #   false_positives: >-
@@ -53,16 +53,13 @@ package kandev.rules.privileged_workspace_grant
 
 findings contains {
 	"rule": "privileged-workspace-grant",
-	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
+	"path": path,
 	"container": name,
 	"message": sprintf("privileged container %q can write to the workspace, whose files the agent runs", [name]),
 	"remediation": "set readOnly: true, or suppress this with the reason why the companion must write",
 } if {
-	some place
-	input.kandev.companions[place].privileged
-	companion := input.kandev.companions[place]
-	some index
-	input.kandev.specs[companion.path].volumeMounts[index].name == "kandev-workspace"
-	not input.kandev.specs[companion.path].volumeMounts[index].readOnly == true
-	name := companion.name
+	some grant in input.kandev.grants
+	grant.companion.privileged == true
+	name := grant.companion.name
+	path := grant.path
 }

@@ -9,7 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
-#   needs: [appArmorProfile, container.apparmor.security.beta.kubernetes.io/]
+#   needs: [kandev.unconfined.appArmorProfile, container.apparmor.security.beta.kubernetes.io/]
 #   pss:
 #     level: baseline
 #     check: appArmorProfile
@@ -43,16 +43,15 @@ package kandev.rules.apparmor_unconfined
 
 findings contains {
 	"rule": "apparmor-unconfined",
-	"path": sprintf("%s.securityContext.appArmorProfile.type", [scope.path]),
+	"path": sprintf("%s.securityContext.appArmorProfile.type", [path]),
 	"container": name,
-	"message": sprintf("%s uses AppArmor profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s uses AppArmor profile %v", [subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set appArmorProfile.type to RuntimeDefault",
 } if {
-	some place
-	profile := input.kandev.scopes[place].context.appArmorProfile
-	profile != null
-	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := input.kandev.scopes[place]
+	some scope in input.kandev.unconfined.appArmorProfile
+	path := scope.path
+	profile := input.kandev.specs[path].securityContext.appArmorProfile
+	subject := scope.subject
 	name := scope.name
 }
 

@@ -48,9 +48,8 @@ findings contains {
 	"remediation": "remove procMount",
 } if {
 	input.kandev.minor >= 35
-	some place
-	type := input.kandev.containers[place].context.procMount
+	some container in input.kandev.containers
+	type := input.kandev.specs[container.path].securityContext.procMount
 	not type in {"Default", null}
-	container := input.kandev.containers[place]
 	name := container.name
 }

@@ -9,7 +9,7 @@
 # custom:
 #   group: confinement
 #   severity: warning
-#   needs: [seccompProfile]
+#   needs: [kandev.unconfined.seccompProfile]
 #   pss:
 #     level: baseline
 #     check: seccompProfile_baseline
@@ -43,15 +43,14 @@ package kandev.rules.seccomp_unconfined
 
 findings contains {
 	"rule": "seccomp-unconfined",
-	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
+	"path": sprintf("%s.securityContext.seccompProfile.type", [path]),
 	"container": name,
-	"message": sprintf("%s uses seccomp profile %v", [scope.subject, object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s uses seccomp profile %v", [subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
-	some place
-	profile := input.kandev.scopes[place].context.seccompProfile
-	profile != null
-	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := input.kandev.scopes[place]
+	some scope in input.kandev.unconfined.seccompProfile
+	path := scope.path
+	profile := input.kandev.specs[path].securityContext.seccompProfile
+	subject := scope.subject
 	name := scope.name
 }

@@ -10,6 +10,7 @@
 # custom:
 #   group: confinement
 #   severity: info
+#   needs: [kandev.unset.seccompProfile, kandev.unconfined.seccompProfile]
 #   pss:
 #     level: restricted
 #     check: seccompProfile_restricted
@@ -45,7 +46,6 @@ findings contains {
 	"message": sprintf("container %q has no seccomp profile, nor has the Pod", [name]),
 	"remediation": "set seccompProfile.type: RuntimeDefault in the Pod's securityContext",
 } if {
-	not set_for_pod
 	input.kandev.windows == false
 	some container in input.kandev.unset.seccompProfile
 	path := container.contextPath
@@ -54,20 +54,15 @@ findings contains {
 
 findings contains {
 	"rule": "seccomp-unset",
-	"path": sprintf("%s.securityContext.seccompProfile.type", [scope.path]),
+	"path": sprintf("%s.securityContext.seccompProfile.type", [path]),
 	"container": name,
-	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [scope.subject, object.get(profile, "type", "without a type")]),
+	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
-	some place
-	profile := input.kandev.scopes[place].context.seccompProfile
-	profile != null
-	not object.get(profile, "type", "") in {"RuntimeDefault", "Localhost"}
-	scope := input.kandev.scopes[place]
 	input.kandev.windows == false
+	some scope in input.kandev.unconfined.seccompProfile
+	path := scope.path
+	profile := input.kandev.specs[path].securityContext.seccompProfile
+	subject := scope.subject
 	name := scope.name
 }
-
-set_for_pod if input.kandev.scopes[0].context.seccompProfile.type == "RuntimeDefault"
-
-set_for_pod if input.kandev.scopes[0].context.seccompProfile.type == "Localhost"

@@ -43,15 +43,15 @@ package kandev.rules.selinux_options
 
 findings contains {
 	"rule": "selinux-options",
-	"path": sprintf("%s.securityContext.seLinuxOptions.%s", [scope.path, field]),
+	"path": sprintf("%s.securityContext.seLinuxOptions.%s", [path, field]),
 	"container": name,
 	"message": sprintf("%s sets SELinux %s %s", [scope.subject, field, value]),
 	"remediation": sprintf("remove %s from seLinuxOptions", [field]),
 } if {
-	some place, field
-	value := input.kandev.scopes[place].context.seLinuxOptions[field]
+	some path, field
+	value := input.kandev.specs[path].securityContext.seLinuxOptions[field]
 	not allowed(field, value)
-	scope := input.kandev.scopes[place]
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }
 

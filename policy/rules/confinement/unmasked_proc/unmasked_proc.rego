@@ -42,15 +42,15 @@ package kandev.rules.unmasked_proc
 
 findings contains {
 	"rule": "unmasked-proc",
-	"path": sprintf("%s.securityContext.procMount", [scope.path]),
+	"path": sprintf("%s.securityContext.procMount", [path]),
 	"container": name,
 	"message": sprintf("%s sees /proc with procMount %v instead of Default", [scope.subject, type]),
 	"remediation": "remove procMount; nested containers also need hostUsers: false",
 } if {
 	input.kandev.contained == false
-	some place
-	type := input.kandev.scopes[place].context.procMount
+	some path
+	type := input.kandev.specs[path].securityContext.procMount
 	not type in {"Default", null}
-	scope := input.kandev.scopes[place]
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }

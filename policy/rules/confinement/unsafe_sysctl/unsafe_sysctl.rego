@@ -55,7 +55,7 @@ findings contains {
 	"message": sprintf("the Pod sets sysctl %s, which is not in the safe set", [name]),
 	"remediation": "remove the sysctl, or have it allowed on the nodes and name it in the parameter allowed",
 } if {
-	some index, sysctl in input.kandev.scopes[0].context.sysctls
+	some index, sysctl in input.kandev.spec.securityContext.sysctls
 	name := object.get(sysctl, "name", "")
 	not safe(name)
 	not name in parameters.strings("unsafe-sysctl", "allowed")

@@ -11,7 +11,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.engines]
 #   remedy: >-
 #     Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the
 #     Pod has a limit for ephemeral-storage, the sum of all such limits has to hold it.
@@ -67,11 +67,10 @@ findings contains {
 	"remediation": sprintf("mount an emptyDir with a sizeLimit at %s", [engine.data]),
 } if {
 	some engine in input.kandev.engines
-	engine.root
+	engine.root == true
 
 	# A volume that ends with the Pod, or has a bound of its own, holds the data.
-	volume := object.get(engine.dataMount, "volume", "")
-	not input.kandev.volumes[volume].emptyDir.sizeLimit
-	not input.kandev.volumes[volume].ephemeral
+	not engine.dataMount.volume.emptyDir.sizeLimit
+	not engine.dataMount.volume.ephemeral
 	name := engine.container.name
 }

@@ -10,7 +10,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.engines]
 #   remedy: >-
 #     Move runAsNonRoot and runAsUser from the Pod to the agent, and give the engine runAsUser: 0.
 #   false_positives: >-
@@ -58,7 +58,7 @@ findings contains {
 	"remediation": "set the agent's user on the agent alone, and runAsUser: 0 and runAsNonRoot: false on the engine",
 } if {
 	some place
-	input.kandev.engines[place].root
+	input.kandev.engines[place].root == true
 	engine := input.kandev.engines[place].container
 	some setting in ["runAsNonRoot", "runAsUser"]
 	value := engine.effective[setting]
@@ -68,5 +68,5 @@ findings contains {
 }
 
 setter(engine, name) := engine if {
-	engine.context[name] != null
-} else := input.kandev.scopes[0]
+	input.kandev.specs[engine.path].securityContext[name] != null
+} else := input.kandev.scopes[input.kandev.path]

@@ -12,7 +12,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.engines]
 #   remedy: >-
 #     Share an emptyDir at /run/docker between daemon and agent, start the daemon with --group=GID and set the Pod's
 #     fsGroup to that GID.
@@ -82,12 +82,12 @@ findings contains {
 	"remediation": "put the socket into an emptyDir that only the daemon and its client mount",
 } if {
 	some engine in input.kandev.engines
-	engine.root
-	volume := engine.socketMount.volume
-	not input.kandev.volumes[volume].emptyDir
+	engine.root == true
+	not engine.socketMount.volume.emptyDir
 
 	# The rules about hostPath report a directory of the node.
-	not input.kandev.volumes[volume].hostPath
+	not engine.socketMount.volume.hostPath
+	volume := engine.socketMount.volume.name
 	path := engine.socketMount.path
 	name := engine.container.name
 }
@@ -100,11 +100,11 @@ findings contains {
 	"remediation": "start the daemon with --group=GID and set the Pod's fsGroup to that GID",
 } if {
 	some engine in input.kandev.engines
-	engine.root
-	not of_every_container(engine.group)
+	engine.root == true
+	not engine.groupShared
 	some client in input.kandev.containers
 	some index
-	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume
+	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume.name
 	client.path != engine.container.path
 	users.non_root(client)
 	not primary(client, engine.group)
@@ -112,8 +112,3 @@ findings contains {
 }
 
 primary(container, group) if format_int(container.effective.runAsGroup, 10) == group
-
-# A group that the Pod gives each of its containers, as --group would name it.
-of_every_container(group) if format_int(input.kandev.scopes[0].context.fsGroup, 10) == group
-
-of_every_container(group) if format_int(input.kandev.scopes[0].context.supplementalGroups[_], 10) == group

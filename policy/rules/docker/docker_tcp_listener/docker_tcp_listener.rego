@@ -15,7 +15,7 @@
 # custom:
 #   group: docker
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.engines]
 #   remedy: >-
 #     Start the daemon with args: [dockerd, --host=unix:///run/docker/docker.sock], share /run/docker as an emptyDir
 #     with the agent and set DOCKER_HOST: unix:///run/docker/docker.sock there.
@@ -74,24 +74,22 @@ findings contains {
 } if {
 	some engine in input.kandev.engines
 	some host in engine.hosts
-	not startswith(host, "unix://")
 	tcp(host)
 	name := engine.container.name
 }
 
 findings contains {
 	"rule": "docker-tcp-listener",
-	"path": sprintf("%s.env[%d].value", [path, index]),
+	"path": path,
 	"container": name,
-	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [name, value]),
+	"message": sprintf("container %q reaches a Docker daemon over TCP, at %s", [name, host]),
 	"remediation": "let the daemon listen on a Unix socket in a shared emptyDir, and name that",
 } if {
-	count(input.kandev.engines) > 0
-	some path, index
-	input.kandev.specs[path].env[index].name == "DOCKER_HOST"
-	value := input.kandev.specs[path].env[index].value
-	startswith(value, "tcp://")
-	name := object.get(input.kandev.specs[path], "name", "")
+	some client in input.kandev.clients
+	host := client.host
+	startswith(host, "tcp://")
+	path := client.path
+	name := client.container.name
 }
 
 port(engine) := "2375, without authentication" if {

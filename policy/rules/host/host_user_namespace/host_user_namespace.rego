@@ -9,7 +9,7 @@
 # custom:
 #   group: host
 #   severity: info
-#   needs: [privileged=true, add]
+#   needs: [kandev.privileged, kandev.adds]
 #   remedy: >-
 #     Set hostUsers: false in the Pod's spec where nodes and volumes support user namespaces.
 #   false_positives: >-
@@ -39,27 +39,35 @@ package kandev.rules.host_user_namespace
 
 import data.kandev.lib.capabilities
 
-findings contains finding(container) if {
-	not input.kandev.spec.hostUsers == false
-	some container in input.kandev.privileged
-}
-
-findings contains finding(input.kandev.scopes[place]) if {
-	not input.kandev.spec.hostUsers == false
-	some place
-	name := input.kandev.scopes[place].context.capabilities.add[_]
-	not name in capabilities.baseline
-}
-
-# What has power over the node unless a user namespace takes it from it.
-finding(scope) := {
+findings contains {
 	"rule": "host-user-namespace",
 	"path": path,
-	"container": scope.name,
-	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [scope.subject]),
+	"container": name,
+	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [subject]),
 	"remediation": "set hostUsers: false in the Pod's spec",
+} if {
+	not input.kandev.spec.hostUsers == false
+	some container in input.kandev.privileged
+	subject := container.subject
+	name := container.name
+	path := place
 }
 
-path := sprintf("%s.hostUsers", [input.kandev.path]) if {
+findings contains {
+	"rule": "host-user-namespace",
+	"path": path,
+	"container": name,
+	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [subject]),
+	"remediation": "set hostUsers: false in the Pod's spec",
+} if {
+	not input.kandev.spec.hostUsers == false
+	some add in input.kandev.adds
+	not add.capability in capabilities.baseline
+	subject := add.container.subject
+	name := add.container.name
+	path := place
+}
+
+place := sprintf("%s.hostUsers", [input.kandev.path]) if {
 	input.kandev.spec.hostUsers == true
 } else := input.kandev.path

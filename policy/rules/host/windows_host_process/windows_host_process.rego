@@ -40,13 +40,13 @@ package kandev.rules.windows_host_process
 
 findings contains {
 	"rule": "windows-host-process",
-	"path": sprintf("%s.securityContext.windowsOptions.hostProcess", [scope.path]),
+	"path": sprintf("%s.securityContext.windowsOptions.hostProcess", [path]),
 	"container": name,
 	"message": sprintf("%s asks to run as a process of a Windows node", [scope.subject]),
 	"remediation": "remove windowsOptions",
 } if {
-	some place
-	input.kandev.scopes[place].context.windowsOptions.hostProcess == true
-	scope := input.kandev.scopes[place]
+	some path
+	input.kandev.specs[path].securityContext.windowsOptions.hostProcess == true
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }

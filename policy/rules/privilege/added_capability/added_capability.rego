@@ -13,7 +13,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [add]
+#   needs: [kandev.adds]
 #   pss:
 #     level: baseline
 #     check: capabilities_baseline
@@ -54,16 +54,17 @@ import data.kandev.lib.parameters
 
 findings contains {
 	"rule": "added-capability",
-	"path": sprintf("%s.securityContext.capabilities.add[%d]", [scope.path, index]),
-	"container": scope.name,
-	"message": sprintf("%s adds capability %s, %s", [scope.subject, name, reason(name)]),
-	"remediation": remediation(name),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q adds capability %s, %s", [name, capability, reason(capability)]),
+	"remediation": remediation(capability),
 } if {
-	some place, index
-	name := input.kandev.scopes[place].context.capabilities.add[index]
-	not name in capabilities.baseline
-	not capabilities.canonical(name) in allowed
-	scope := input.kandev.scopes[place]
+	some add in input.kandev.adds
+	capability := add.capability
+	not capability in capabilities.baseline
+	not capabilities.canonical(capability) in allowed
+	path := add.path
+	name := add.container.name
 }
 
 allowed := {capabilities.canonical(name) | some name in parameters.strings("added-capability", "allowed")}

@@ -8,7 +8,7 @@
 # custom:
 #   group: privilege
 #   severity: info
-#   needs: [add]
+#   needs: [kandev.adds]
 #   pss:
 #     level: restricted
 #     check: capabilities_restricted
@@ -46,15 +46,16 @@ import data.kandev.lib.capabilities
 
 findings contains {
 	"rule": "baseline-capability",
-	"path": sprintf("%s.securityContext.capabilities.add[%d]", [scope.path, index]),
-	"container": scope.name,
-	"message": sprintf("%s adds capability %s, which the restricted standard forbids", [scope.subject, name]),
-	"remediation": sprintf("remove %s from capabilities.add unless the program fails without it", [name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q adds capability %s, which the restricted standard forbids", [name, capability]),
+	"remediation": sprintf("remove %s from capabilities.add unless the program fails without it", [capability]),
 } if {
-	some place, index
-	name := input.kandev.scopes[place].context.capabilities.add[index]
-	name in capabilities.baseline
-	name != "NET_BIND_SERVICE"
-	scope := input.kandev.scopes[place]
 	input.kandev.windows == false
+	some add in input.kandev.adds
+	capability := add.capability
+	capability in capabilities.baseline
+	capability != "NET_BIND_SERVICE"
+	path := add.path
+	name := add.container.name
 }

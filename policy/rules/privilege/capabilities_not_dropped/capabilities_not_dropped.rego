@@ -10,6 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: info
+#   needs: [kandev.unset.dropAll, kandev.adds]
 #   pss:
 #     level: restricted
 #     check: capabilities_restricted
@@ -55,27 +56,27 @@ findings contains {
 	some container in input.kandev.unset.dropAll
 	path := container.contextPath
 	name := container.name
-	remediation := remedies[container.privileged]
+
+	# Dropping changes nothing where privileged gives everything.
+	remediation := {
+		true: "remove privileged, then add capabilities.drop: [ALL]",
+		false: "add capabilities.drop: [ALL] to the container's securityContext",
+	}[container.privileged]
 }
 
 # What the baseline standard lets it add is baseline-capability's.
 findings contains {
 	"rule": "capabilities-not-dropped",
-	"path": sprintf("%s.securityContext.capabilities.add[%d]", [container.path, index]),
-	"container": container.name,
-	"message": sprintf("container %q drops ALL capabilities and takes %s back", [container.name, name]),
-	"remediation": sprintf("remove %s from capabilities.add", [name]),
+	"path": path,
+	"container": name,
+	"message": sprintf("container %q drops ALL capabilities and takes %s back", [name, capability]),
+	"remediation": sprintf("remove %s from capabilities.add", [capability]),
 } if {
-	some place, index
-	name := input.kandev.containers[place].context.capabilities.add[index]
-	not name in capabilities.baseline
-	container := input.kandev.containers[place]
-	"ALL" in container.context.capabilities.drop
 	input.kandev.windows == false
-}
-
-# Dropping changes nothing where privileged gives everything.
-remedies := {
-	true: "remove privileged, then add capabilities.drop: [ALL]",
-	false: "add capabilities.drop: [ALL] to the container's securityContext",
+	some add in input.kandev.adds
+	capability := add.capability
+	not capability in capabilities.baseline
+	"ALL" in input.kandev.specs[add.container.path].securityContext.capabilities.drop
+	path := add.path
+	name := add.container.name
 }

@@ -10,6 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: info
+#   needs: [kandev.unset.runAsNonRoot, runAsNonRoot=false]
 #   pss:
 #     level: restricted
 #     check: runAsNonRoot
@@ -44,30 +45,30 @@ findings contains {
 	"path": path,
 	"container": name,
 	"message": sprintf("container %q does not set runAsNonRoot to true", [name]),
-	"remediation": remediation(container),
+	"remediation": remediation,
 } if {
 	input.kandev.contained == false
-	not input.kandev.scopes[0].context.runAsNonRoot == true
 	some container in input.kandev.unset.runAsNonRoot
 	path := container.contextPath
 	name := container.name
+
+	# The kubelet refuses to start user 0 beside it.
+	remediation := {
+		true: "set runAsUser to a user ID other than 0, and runAsNonRoot: true",
+		false: "add runAsNonRoot: true to the container's securityContext",
+	}[object.get(container.effective, "runAsUser", null) == 0]
 }
 
 findings contains {
 	"rule": "non-root-not-required",
-	"path": sprintf("%s.securityContext.runAsNonRoot", [scope.path]),
+	"path": sprintf("%s.securityContext.runAsNonRoot", [path]),
 	"container": name,
 	"message": sprintf("%s sets runAsNonRoot to false", [scope.subject]),
 	"remediation": "set runAsNonRoot: true, or remove it where root is needed and suppress this with the reason",
 } if {
 	input.kandev.contained == false
-	some place
-	input.kandev.scopes[place].context.runAsNonRoot == false
-	scope := input.kandev.scopes[place]
+	some path
+	input.kandev.specs[path].securityContext.runAsNonRoot == false
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }
-
-# The kubelet refuses to start user 0 beside it.
-remediation(container) := "set runAsUser to a user ID other than 0, and runAsNonRoot: true" if {
-	container.effective.runAsUser == 0
-} else := "add runAsNonRoot: true to the container's securityContext"

@@ -42,14 +42,14 @@ package kandev.rules.privilege_escalation
 
 findings contains {
 	"rule": "privilege-escalation",
-	"path": sprintf("%s.securityContext.allowPrivilegeEscalation", [scope.path]),
+	"path": sprintf("%s.securityContext.allowPrivilegeEscalation", [path]),
 	"container": name,
 	"message": sprintf("%s lets its programs gain more privileges than they start with", [scope.subject]),
 	"remediation": "set allowPrivilegeEscalation: false",
 } if {
 	input.kandev.windows == false
-	some place
-	input.kandev.scopes[place].context.allowPrivilegeEscalation == true
-	scope := input.kandev.scopes[place]
+	some path
+	input.kandev.specs[path].securityContext.allowPrivilegeEscalation == true
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }

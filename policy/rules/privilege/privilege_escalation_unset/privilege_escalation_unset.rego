@@ -9,6 +9,7 @@
 # custom:
 #   group: privilege
 #   severity: info
+#   needs: [kandev.unset.allowPrivilegeEscalation]
 #   pss:
 #     level: restricted
 #     check: allowPrivilegeEscalation
@@ -47,11 +48,10 @@ findings contains {
 	some container in input.kandev.unset.allowPrivilegeEscalation
 	path := container.contextPath
 	name := container.name
-	remediation := remedies[container.privileged]
-}
 
-# The API server refuses the setting beside what it would contradict.
-remedies := {
-	true: "remove privileged, then add allowPrivilegeEscalation: false",
-	false: "add allowPrivilegeEscalation: false to the container's securityContext",
+	# The API server refuses the setting beside what it would contradict.
+	remediation := {
+		true: "remove privileged, then add allowPrivilegeEscalation: false",
+		false: "add allowPrivilegeEscalation: false to the container's securityContext",
+	}[container.privileged]
 }

@@ -10,7 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [privileged=true]
+#   needs: [kandev.privileged]
 #   pss:
 #     level: baseline
 #     check: privileged
@@ -43,15 +43,16 @@ package kandev.rules.privileged_container
 
 findings contains {
 	"rule": "privileged-container",
-	"path": sprintf("%s.securityContext.privileged", [container.path]),
+	"path": sprintf("%s.privileged", [context]),
 	"container": name,
 	"message": sprintf("container %q runs privileged, with every capability and device of the node", [name]),
-	"remediation": remediation(name),
+	"remediation": remediation,
 } if {
 	some container in input.kandev.privileged
+	context := container.contextPath
 	name := container.name
+	remediation := {
+		true: "remove privileged from the agent; put the engine that needs it into a companion",
+		false: "remove privileged, or suppress this with the reason why the companion needs it",
+	}[name == input.kandev.mainContainer]
 }
-
-remediation(name) := "remove privileged from the agent; put the engine that needs it into a companion" if {
-	name == input.kandev.mainContainer
-} else := "remove privileged, or suppress this with the reason why the companion needs it"

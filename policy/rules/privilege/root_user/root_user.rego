@@ -10,7 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [runAsUser]
+#   needs: [runAsUser=0]
 #   pss:
 #     level: restricted
 #     check: runAsUser
@@ -42,14 +42,14 @@ package kandev.rules.root_user
 
 findings contains {
 	"rule": "root-user",
-	"path": sprintf("%s.securityContext.runAsUser", [scope.path]),
+	"path": sprintf("%s.securityContext.runAsUser", [path]),
 	"container": name,
 	"message": sprintf("%s runs as user 0, root", [scope.subject]),
 	"remediation": "set runAsUser to a user ID other than 0",
 } if {
 	input.kandev.contained == false
-	some place
-	input.kandev.scopes[place].context.runAsUser == 0
-	scope := input.kandev.scopes[place]
+	some path
+	input.kandev.specs[path].securityContext.runAsUser == 0
+	scope := input.kandev.scopes[path]
 	name := scope.name
 }

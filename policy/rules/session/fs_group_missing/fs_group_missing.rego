@@ -11,7 +11,7 @@
 # custom:
 #   group: session
 #   severity: warning
-#   needs: [runAsUser, runAsNonRoot]
+#   needs: [kandev.unset.fsGroup]
 #   remedy: >-
 #     Set securityContext.fsGroup on the Pod, to the agent's group ID.
 #   false_positives: >-
@@ -59,13 +59,13 @@ import data.kandev.lib.users
 
 findings contains {
 	"rule": "fs-group-missing",
-	"path": input.kandev.path,
+	"path": path,
 	"container": name,
 	"message": sprintf("container %q is not root, and without fsGroup cannot write to a new workspace claim", [name]),
 	"remediation": "set fsGroup in the Pod's securityContext",
 } if {
 	input.kandev.workspaceMode == "managed_pvc"
-	not input.kandev.scopes[0].context.fsGroup
+	some path in input.kandev.unset.fsGroup
 	some agent in input.kandev.agents
 	users.non_root(agent)
 	name := agent.name
@@ -73,18 +73,16 @@ findings contains {
 
 findings contains {
 	"rule": "fs-group-missing",
-	"path": sprintf("%s.volumeMounts[%d]", [companion.path, index]),
+	"path": path,
 	"container": name,
 	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [name, user, agent_user]),
 	"remediation": "set fsGroup in the Pod's securityContext, or give both one runAsUser",
 } if {
-	not input.kandev.scopes[0].context.fsGroup
-	some companion in input.kandev.companions
-	some index
-	input.kandev.specs[companion.path].volumeMounts[index].name == "kandev-workspace"
-	not input.kandev.specs[companion.path].volumeMounts[index].readOnly == true
-	user := companion.effective.runAsUser
+	input.kandev.unset.fsGroup[0]
+	some grant in input.kandev.grants
+	user := grant.companion.effective.runAsUser
 	agent_user := input.kandev.agents[_].effective.runAsUser
 	user != agent_user
-	name := companion.name
+	path := grant.path
+	name := grant.companion.name
 }

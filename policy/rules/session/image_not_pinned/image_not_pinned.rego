@@ -10,7 +10,7 @@
 # custom:
 #   group: session
 #   severity: info
-#   needs: [image]
+#   needs: [kandev.unset.digest]
 #   remedy: >-
 #     Write the image as NAME:TAG@sha256:DIGEST.
 #   false_positives: >-
@@ -36,14 +36,14 @@ package kandev.rules.image_not_pinned
 findings contains {
 	"rule": "image-not-pinned",
 	"severity": severity,
-	"path": sprintf("%s.image", [container.path]),
+	"path": sprintf("%s.image", [path]),
 	"container": name,
-	"message": sprintf("container %q runs %s, which names no digest", [name, input.kandev.specs[container.path].image]),
+	"message": sprintf("container %q runs %s, which names no digest", [name, image]),
 	"remediation": "add the image's digest: NAME:TAG@sha256:DIGEST",
 } if {
 	some container in input.kandev.unset.digest
+	path := container.path
 	name := container.name
-	severity := severities[container.privileged]
+	image := input.kandev.specs[path].image
+	severity := {true: "warning", false: "info"}[container.privileged]
 }
-
-severities := {true: "warning", false: "info"}

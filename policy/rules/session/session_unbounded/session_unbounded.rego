@@ -43,18 +43,15 @@ package kandev.rules.session_unbounded
 
 findings contains {
 	"rule": "session-unbounded",
-	"path": sprintf("%s.resources", [agent.path]),
+	"path": sprintf("%s.resources", [path]),
 	"container": name,
-	"message": sprintf("container %q has no limit for %s", [name, concat(" and ", lacking)]),
+	"message": sprintf("container %q has no limit for %s", [name, concat(" and ", unlimited)]),
 	"remediation": "set it in resources.limits",
 } if {
 	some agent in input.kandev.agents
-	lacking := [resource |
-		some resource in ["ephemeral-storage", "memory"]
-		not input.kandev.specs[agent.path].resources.limits[resource]
-		not input.kandev.spec.resources.limits[resource]
-	]
-	count(lacking) > 0
+	unlimited := agent.unlimited
+	unlimited != []
+	path := agent.path
 	name := agent.name
 }
 
@@ -67,22 +64,18 @@ findings contains {
 	"remediation": "set it in resources.limits",
 } if {
 	some engine in input.kandev.engines
-	not input.kandev.specs[engine.container.path].resources.limits.memory
-	not input.kandev.spec.resources.limits.memory
+	"memory" in engine.unlimited
 	name := engine.container.name
 }
 
 findings contains {
 	"rule": "session-unbounded",
-	"path": sprintf("%s.volumes[%d].emptyDir", [input.kandev.path, index]),
+	"path": path,
 	"container": "",
 	"message": sprintf("volume %q is kept in memory and has no sizeLimit", [name]),
 	"remediation": "set a sizeLimit",
 } if {
-	some name
-	input.kandev.volumes[name].emptyDir.medium == "Memory"
-	name != "kandev-auth"
-	not input.kandev.volumes[name].emptyDir.sizeLimit
-	some index
-	input.kandev.spec.volumes[index].name == name
+	some volume in input.kandev.unset.sizeLimit
+	path := volume.path
+	name := volume.name
 }

@@ -1,0 +1,37 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDaemonFlags holds the evaluator's search for a daemon's flags against the pattern of lib/engines.rego, on lines of pieces
+// that matter to either.
+func TestDaemonFlags(t *testing.T) {
+	source, err := os.ReadFile("lib/engines.rego")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pattern, _ := strings.Cut(string(source), "flag_pattern := `")
+	pattern, _, _ = strings.Cut(pattern, "`")
+	flags := regexp.MustCompile(pattern)
+	pieces := append([]string{" ", "\t", "\n", "\f", "\r", "\v", "=", "\"", "'", ";", "&", "|", ")", "-", "unix:///a", "1000", "\xff", "é"}, daemonFlagNames[:]...)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		var line strings.Builder
+		for range random.IntN(12) {
+			line.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		var want []daemonFlag
+		for _, match := range flags.FindAllStringSubmatch(line.String(), -1) {
+			want = append(want, daemonFlag{match[1], match[2]})
+		}
+		if got := daemonFlags(line.String()); !slices.Equal(got, want) {
+			t.Fatalf("%q: %q, not %q", line.String(), got, want)
+		}
+	}
+}

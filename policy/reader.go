@@ -20,6 +20,7 @@ type reader struct {
 	engines       []*ast.Term
 	scopes        map[string]any // the Pod and its containers as they are read, by path
 	specs         map[string]any // the Pod and its containers as they are, by path: converted where a rule looks
+	effective     map[string]any // the security context that holds for each container, by path
 }
 
 // container is what there is to know of one: its term is what policies see.
@@ -46,6 +47,7 @@ func newReader(mainContainer, path string, spec, volumes map[string]any) *reader
 		volumes:       volumes,
 		scopes:        map[string]any{path: pod.Value},
 		specs:         map[string]any{path: spec},
+		effective:     map[string]any{},
 	}
 }
 
@@ -53,10 +55,6 @@ func newReader(mainContainer, path string, spec, volumes map[string]any) *reader
 func (r *reader) read(path string, fields map[string]any) error {
 	c := container{path: path, fields: fields, context: objectAt(fields, "securityContext")}
 	c.name, _ = fields["name"].(string)
-	effective, err := r.effectiveUser(&c)
-	if err != nil {
-		return fmt.Errorf("convert the security context of %s for its policies: %w", path, err)
-	}
 	engine := engine{path: path, fields: fields}
 	var own [2]*ast.Term
 	if c.name == r.mainContainer {
@@ -71,10 +69,10 @@ func (r *reader) read(path string, fields map[string]any) error {
 		pair("subject", "container "+strconv.Quote(c.name)),
 		pair("contextPath", contextPath(path, fields)),
 		field("privileged", ast.InternedTerm(c.isPrivileged())),
-		field("effective", effective),
 		own,
 	)
 	r.containers, r.scopes[path], r.specs[path] = append(r.containers, c), c.term.Value, fields
+	r.effective[path] = over(r.context, c.context)
 	if c.name != r.mainContainer && c.isPrivileged() && engine.runsDocker() {
 		read, err := r.readEngine(&engine, c.term)
 		if err != nil {
@@ -85,22 +83,17 @@ func (r *reader) read(path string, fields map[string]any) error {
 	return nil
 }
 
-// effectiveUser is the user and group that hold for a container, and whether root is refused.
-func (r *reader) effectiveUser(c *container) (*ast.Term, error) {
-	var set [][2]*ast.Term
-	for _, setting := range [...]string{"runAsGroup", "runAsNonRoot", "runAsUser"} {
-		if value := r.effective(c, setting); value != nil {
-			converted, err := ast.InterfaceToValue(value)
-			if err != nil {
-				return nil, err
+// over is what holds for a container: its own settings and, for the rest, the Pod's. Null is no setting.
+func over(ofPod, ofContainer map[string]any) map[string]any {
+	settings := make(map[string]any, len(ofPod)+len(ofContainer))
+	for _, context := range [...]map[string]any{ofPod, ofContainer} {
+		for setting, value := range context {
+			if value != nil {
+				settings[setting] = value
 			}
-			set = append(set, field(setting, ast.NewTerm(converted)))
 		}
 	}
-	if len(set) == 0 {
-		return ast.InternedEmptyObject, nil
-	}
-	return ast.ObjectTerm(set...), nil
+	return settings
 }
 
 // tell adds to a session what was read.
@@ -109,7 +102,7 @@ func (r *reader) tell(session map[string]any) error {
 	if err != nil {
 		return err
 	}
-	session["scopes"], session["specs"] = r.scopes, r.specs
+	session["scopes"], session["specs"], session["effective"] = r.scopes, r.specs, r.effective
 	session["containers"] = r.those(func(*container) bool { return true })
 	session["initContainers"] = r.those(func(c *container) bool { return strings.HasPrefix(c.path, r.path+".initContainers[") })
 	session["agents"] = r.those(func(c *container) bool { return c.name == r.mainContainer })
@@ -214,19 +207,10 @@ func (r *reader) unconfined(kind string) *ast.Array {
 
 // isConfined reports whether a container has what confines an agent.
 func (r *reader) isConfined(c *container) bool {
-	profile, _ := r.effective(c, "seccompProfile").(map[string]any)
-	capabilities, _ := r.effective(c, "capabilities").(map[string]any)
-	drop, _ := capabilities["drop"].([]any)
-	return r.effective(c, "runAsNonRoot") == true && r.effective(c, "allowPrivilegeEscalation") == false &&
-		slices.Contains(drop, any("ALL")) && profile["type"] == "RuntimeDefault"
-}
-
-// effective is a setting that holds for a container: its own, or else the Pod's.
-func (r *reader) effective(c *container, setting string) any {
-	if own := c.context[setting]; own != nil {
-		return own
-	}
-	return r.context[setting]
+	effective := r.effective[c.path].(map[string]any)
+	drop, _ := objectAt(effective, "capabilities")["drop"].([]any)
+	return effective["runAsNonRoot"] == true && effective["allowPrivilegeEscalation"] == false &&
+		slices.Contains(drop, any("ALL")) && objectAt(effective, "seccompProfile")["type"] == "RuntimeDefault"
 }
 
 // confines reports whether a security context has a profile of a kind that confines.

@@ -8,7 +8,8 @@ package kandev.lib.review
 import data.kandev.lib.engines
 import data.kandev.lib.variables
 
-# A v1 PodTemplate or a v1 Pod with one reading of it for every rule.
+# A v1 PodTemplate or a v1 Pod with one reading of it for every rule. By the path of a container stand in specs its own fields,
+# and in effective its security context over the Pod's; specs and scopes have the Pod too.
 of(document) := object.union(document, {"kandev": object.union(session, reading)}) if {
 	session := object.union({"mainContainer": "kandev-agent"}, object_at(document, ["kandev"]))
 	prefix := prefix_of(document)
@@ -16,6 +17,7 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 	places := places_of(sprintf("%sspec", [prefix]), spec)
 	specs := object.union({sprintf("%sspec", [prefix]): spec}, {place.path: place.spec | some place in places})
 	containers := [container_of(place.path, place.spec, spec, session.mainContainer) | some place in places]
+	effective := {place.path: over(settings(spec), settings(place.spec)) | some place in places}
 	scopes := array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers)
 	companions := [container | some container in containers; container.name != session.mainContainer]
 	volumes := by_name(list_at(spec, "volumes"))
@@ -38,12 +40,13 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"initContainers": [container | some container in containers; contains(container.path, ".initContainers[")],
 		"privileged": [container | some container in containers; container.privileged],
 		"specs": specs,
+		"effective": effective,
 		"unset": object.union(unset_in_pod(sprintf("%sspec", [prefix]), spec), unset(spec, containers, specs)),
 		"unconfined": {
 			"agents": [container |
 				some container in containers
 				container.name == session.mainContainer
-				not object.subset(over(settings(spec), settings(specs[container.path])), confined)
+				not object.subset(effective[container.path], confined)
 			],
 			"appArmorProfile": unconfined(scopes, specs, "appArmorProfile"),
 			"seccompProfile": unconfined(scopes, specs, "seccompProfile"),
@@ -81,9 +84,8 @@ places_of(path, spec) := [{"path": sprintf("%s.%s[%d]", [path, list, index]), "s
 ]
 
 # What there is to know of a container: path; name; subject, for the beginning of a message; contextPath, the nearest place that
-# exists for a field missing from its securityContext; privileged, whether it is; effective, its user and group and whether root
-# is refused, the Pod's where it does not say; of an agent unlimited, which of memory and ephemeral storage neither it nor the
-# Pod limits; and of a companion commandLine. Its own fields are in specs, by its path.
+# exists for a field missing from its securityContext; privileged, whether it is; of an agent unlimited, which of memory and
+# ephemeral storage neither it nor the Pod limits; and of a companion commandLine.
 container_of(path, fields, spec, main) := object.union_n([known, of_agent, of_companion]) if {
 	of_agent := {"unlimited": unlimited(fields, spec) | name_of(fields) == main}
 	of_companion := {"commandLine": command_line(fields) | name_of(fields) != main}
@@ -93,7 +95,6 @@ container_of(path, fields, spec, main) := object.union_n([known, of_agent, of_co
 		"subject": sprintf("container %q", [name_of(fields)]),
 		"contextPath": context_path(path, fields),
 		"privileged": privileged(fields),
-		"effective": object.filter(over(settings(spec), settings(fields)), ["runAsGroup", "runAsNonRoot", "runAsUser"]),
 	}
 }
 

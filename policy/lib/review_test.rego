@@ -35,7 +35,7 @@ test_scopes if {
 	some companion in read(pod).companions
 	companion == {
 		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "commandLine": "",
-		"contextPath": "spec.containers[0]", "privileged": false, "effective": {"runAsGroup": 1},
+		"contextPath": "spec.containers[0]", "privileged": false,
 	}
 	read(pod).specs == {"spec": pod.spec, "spec.containers[0]": {"name": "a"}}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
@@ -63,8 +63,7 @@ test_effective if {
 			"securityContext": {"runAsUser": 0, "runAsNonRoot": null, "seLinuxOptions": {"user": "c"}},
 		}],
 	})
-	container := read(template).containers[0]
-	container.effective == {"runAsUser": 0, "runAsNonRoot": true}
+	read(template).effective == {"template.spec.containers[0]": {"runAsUser": 0, "runAsNonRoot": true, "seLinuxOptions": {"user": "c"}}}
 }
 
 test_unset if {

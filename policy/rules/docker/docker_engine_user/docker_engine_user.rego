@@ -61,7 +61,7 @@ findings contains {
 	input.kandev.engines[place].root == true
 	engine := input.kandev.engines[place].container
 	some setting in ["runAsNonRoot", "runAsUser"]
-	value := engine.effective[setting]
+	value := input.kandev.effective[engine.path][setting]
 	not value in {0, false}
 	scope := setter(engine, setting)
 	name := engine.name

@@ -111,4 +111,4 @@ findings contains {
 	name := client.name
 }
 
-primary(container, group) if format_int(container.effective.runAsGroup, 10) == group
+primary(container, group) if format_int(input.kandev.effective[container.path].runAsGroup, 10) == group

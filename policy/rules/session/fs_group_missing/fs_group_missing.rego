@@ -80,8 +80,8 @@ findings contains {
 } if {
 	input.kandev.unset.fsGroup[0]
 	some grant in input.kandev.grants
-	user := grant.companion.effective.runAsUser
-	agent_user := input.kandev.agents[_].effective.runAsUser
+	user := input.kandev.effective[grant.companion.path].runAsUser
+	agent_user := input.kandev.effective[input.kandev.agents[_].path].runAsUser
 	user != agent_user
 	path := grant.path
 	name := grant.companion.name

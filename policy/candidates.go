@@ -10,8 +10,8 @@ import (
 )
 
 // Most rules are about a field that most documents do not have. A rule's METADATA says what a document must hold,
-// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, KEY=false or KEY=0,
-// a key with that value; KEY=TEXT*, a key whose value starts with the text; PREFIX/, a key that starts with it; or
+// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true,
+// a key whose value is true; KEY=TEXT*, a key whose value starts with the text; PREFIX/, a key that starts with it; or
 // kandev.LIST, a list of the reading that is not empty. One need of a rule is enough; a rule without any is always asked.
 
 // candidates holds what decides which rules are asked about a document.
@@ -31,9 +31,9 @@ type listUse struct {
 
 // uses are the rules that need a key.
 type uses struct {
-	present                 []int
-	isTrue, isFalse, isZero []int
-	starts                  []start
+	present []int
+	isTrue  []int
+	starts  []start
 }
 
 // start is what the text of a value starts with for a rule to find something.
@@ -75,10 +75,6 @@ func (c *candidates) add(name string, needs []string) {
 			u.present = append(u.present, rule)
 		case "true":
 			u.isTrue = append(u.isTrue, rule)
-		case "false":
-			u.isFalse = append(u.isFalse, rule)
-		case "0":
-			u.isZero = append(u.isZero, rule)
 		default:
 			u.starts = append(u.starts, start{strings.TrimSuffix(value, "*"), rule})
 		}
@@ -150,13 +146,8 @@ func (c *candidates) collect(value any, found []bool) (plain bool) {
 // mark notes the rules that need what a key holds.
 func (u *uses) mark(found []bool, value any) {
 	mark(found, u.present)
-	switch value {
-	case true:
+	if value == true {
 		mark(found, u.isTrue)
-	case false:
-		mark(found, u.isFalse)
-	case json.Number("0"), int64(0), float64(0), int(0):
-		mark(found, u.isZero)
 	}
 	for _, start := range u.starts {
 		if text, ok := value.(string); ok && strings.HasPrefix(text, start.text) {

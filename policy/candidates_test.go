@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,12 +104,6 @@ func TestCandidatesByNeed(t *testing.T) {
 		{map[string]any{"volumes": []any{map[string]any{"hostPath": nil}}}, "host_path", true},
 		{map[string]any{"hostPID": true}, "host_namespace", true},
 		{map[string]any{"hostPID": "true"}, "host_namespace", false},
-		{map[string]any{"runAsNonRoot": false}, "non_root_not_required", true},
-		{map[string]any{"runAsUser": json.Number("0")}, "root_user", true},
-		{map[string]any{"runAsUser": int64(0)}, "root_user", true},
-		{map[string]any{"runAsUser": 0.0}, "root_user", true},
-		{map[string]any{"runAsUser": json.Number("1000")}, "root_user", false},
-		{map[string]any{"runAsNonRoot": true}, "non_root_not_required", false},
 		{map[string]any{"volumes": []any{map[string]any{"name": "kube-api-access-x"}}}, "kube_api_access_volume", true},
 		{map[string]any{"volumes": []any{map[string]any{"name": "x-kube-api-access-"}}}, "kube_api_access_volume", false},
 		{map[string]any{"volumes": []any{map[string]any{"name": true}}}, "kube_api_access_volume", false},

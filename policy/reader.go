@@ -113,11 +113,7 @@ func (r *reader) tell(session map[string]any) error {
 	session["grants"] = list(r.grants())
 	session["adds"] = list(adds)
 	session["unset"] = r.unset()
-	session["unconfined"] = map[string]any{
-		"agents":          r.those(func(c *container) bool { return c.name == r.mainContainer && !r.isConfined(c) }),
-		"appArmorProfile": r.unconfined("appArmorProfile"),
-		"seccompProfile":  r.unconfined("seccompProfile"),
-	}
+	session["unconfined"] = r.unconfined()
 	return nil
 }
 
@@ -166,7 +162,7 @@ func (r *reader) unset() map[string]any {
 		return !confines(r.context, "seccompProfile") && !is[map[string]any](c.context["seccompProfile"])
 	})
 	unset["fsGroup"], unset["sizeLimit"] = none, list(r.unsized())
-	if !isNumber(r.context["fsGroup"]) {
+	if _, ok := numberOf(r.context["fsGroup"]); !ok {
 		unset["fsGroup"] = ast.NewArray(ast.StringTerm(r.path))
 	}
 	return unset
@@ -191,18 +187,42 @@ func (r *reader) unsized() []*ast.Term {
 	return unsized
 }
 
-// unconfined are the Pod and the containers with a profile of a kind that is neither the runtime's nor a file of the node.
-func (r *reader) unconfined(kind string) *ast.Array {
+// unconfined are, by what would confine them, the agents that do not have all of it, and the Pod and the containers that give
+// it up.
+func (r *reader) unconfined() map[string]any {
+	return map[string]any{
+		"agents":                   r.those(func(c *container) bool { return c.name == r.mainContainer && !r.isConfined(c) }),
+		"allowPrivilegeEscalation": r.scopesWhere(func(context map[string]any) bool { return context["allowPrivilegeEscalation"] == true }),
+		"appArmorProfile":          r.scopesWhere(func(context map[string]any) bool { return isUnconfined(context, "appArmorProfile") }),
+		"runAsNonRoot":             r.scopesWhere(func(context map[string]any) bool { return context["runAsNonRoot"] == false }),
+		"runAsUser":                r.scopesWhere(isRoot),
+		"seccompProfile":           r.scopesWhere(func(context map[string]any) bool { return isUnconfined(context, "seccompProfile") }),
+	}
+}
+
+// scopesWhere are the Pod and the containers with such a security context.
+func (r *reader) scopesWhere(such func(context map[string]any) bool) *ast.Array {
 	var found []*ast.Term
-	if is[map[string]any](r.context[kind]) && !confines(r.context, kind) {
+	if such(r.context) {
 		found = append(found, r.pod)
 	}
 	for _, c := range r.containers {
-		if is[map[string]any](c.context[kind]) && !confines(c.context, kind) {
+		if such(c.context) {
 			found = append(found, c.term)
 		}
 	}
 	return list(found)
+}
+
+// isRoot reports whether a security context asks for user 0.
+func isRoot(context map[string]any) bool {
+	user, ok := numberOf(context["runAsUser"])
+	return ok && user == 0
+}
+
+// isUnconfined reports whether a security context has a profile of a kind that is neither the runtime's nor a file of the node.
+func isUnconfined(context map[string]any, kind string) bool {
+	return is[map[string]any](context[kind]) && !confines(context, kind)
 }
 
 // isConfined reports whether a container has what confines an agent.

@@ -126,13 +126,20 @@ func is[T any](value any) bool {
 	return ok
 }
 
-// isNumber reports whether a value of a document is a number.
-func isNumber(value any) bool {
-	switch value.(type) {
-	case json.Number, float64, int64, int:
-		return true
+// numberOf is a number of a document.
+func numberOf(value any) (number float64, ok bool) {
+	switch v := value.(type) {
+	case json.Number:
+		number, err := v.Float64()
+		return number, err == nil
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
 	}
-	return false
+	return 0, false
 }
 
 // minorOf is the minor version of a Kubernetes version, such as 36 of 1.36 and of v1.36.3.

@@ -48,8 +48,11 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 				container.name == session.mainContainer
 				not object.subset(effective[container.path], confined)
 			],
-			"appArmorProfile": unconfined(scopes, specs, "appArmorProfile"),
-			"seccompProfile": unconfined(scopes, specs, "seccompProfile"),
+			"allowPrivilegeEscalation": saying(scopes, specs, "allowPrivilegeEscalation", true),
+			"appArmorProfile": unprofiled(scopes, specs, "appArmorProfile"),
+			"runAsNonRoot": saying(scopes, specs, "runAsNonRoot", false),
+			"runAsUser": saying(scopes, specs, "runAsUser", 0),
+			"seccompProfile": unprofiled(scopes, specs, "seccompProfile"),
 		},
 		"minor": minor,
 		"windows": windows(spec, minor),
@@ -144,8 +147,11 @@ confined := {
 	"seccompProfile": {"type": "RuntimeDefault"},
 }
 
+# The Pod and the containers that say something of a setting.
+saying(scopes, specs, setting, value) := [scope | some scope in scopes; specs[scope.path].securityContext[setting] == value]
+
 # The Pod and the containers with a profile of a kind that is neither the runtime's nor a file of the node.
-unconfined(scopes, specs, kind) := [scope |
+unprofiled(scopes, specs, kind) := [scope |
 	some scope in scopes
 	profiled(specs[scope.path], kind)
 	not confines(specs[scope.path], kind)

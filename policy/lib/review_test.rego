@@ -124,6 +124,15 @@ test_unconfined if {
 	}
 }
 
+test_given_up if {
+	settings := {"runAsUser": 0, "runAsNonRoot": false, "allowPrivilegeEscalation": true}
+	others := {"runAsUser": 1, "runAsNonRoot": true, "allowPrivilegeEscalation": null}
+	pod := {"spec": {"securityContext": settings, "containers": [{"securityContext": others}, {"securityContext": settings}]}}
+	every setting, _ in settings {
+		[scope.path | some scope in read(pod).unconfined[setting]] == ["spec", "spec.containers[1]"]
+	}
+}
+
 test_adds if {
 	container := {"name": "a", "securityContext": {"capabilities": {"add": ["KILL", null]}}}
 	pod := read({"spec": {"containers": [container, {"securityContext": {"capabilities": {"add": {"a": "KILL"}}}}]}})

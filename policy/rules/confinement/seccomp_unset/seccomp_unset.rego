@@ -59,8 +59,8 @@ findings contains {
 	"message": sprintf("%s has seccomp profile %v, which the restricted standard does not allow", [subject, object.get(profile, "type", "without a type")]),
 	"remediation": "set seccompProfile.type to RuntimeDefault",
 } if {
-	input.kandev.windows == false
 	some scope in input.kandev.unconfined.seccompProfile
+	input.kandev.windows == false
 	path := scope.path
 	profile := input.kandev.specs[path].securityContext.seccompProfile
 	subject := scope.subject

@@ -60,8 +60,8 @@ findings contains {
 	"message": sprintf("%s is powerful and the Pod uses the node's user namespace", [subject]),
 	"remediation": "set hostUsers: false in the Pod's spec",
 } if {
-	not input.kandev.spec.hostUsers == false
 	some add in input.kandev.adds
+	not input.kandev.spec.hostUsers == false
 	not add.capability in capabilities.baseline
 	subject := add.container.subject
 	name := add.container.name

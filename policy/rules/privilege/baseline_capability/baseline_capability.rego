@@ -51,8 +51,8 @@ findings contains {
 	"message": sprintf("container %q adds capability %s, which the restricted standard forbids", [name, capability]),
 	"remediation": sprintf("remove %s from capabilities.add unless the program fails without it", [capability]),
 } if {
-	input.kandev.windows == false
 	some add in input.kandev.adds
+	input.kandev.windows == false
 	capability := add.capability
 	capability in capabilities.baseline
 	capability != "NET_BIND_SERVICE"

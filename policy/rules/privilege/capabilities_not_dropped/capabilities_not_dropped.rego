@@ -72,8 +72,8 @@ findings contains {
 	"message": sprintf("container %q drops ALL capabilities and takes %s back", [name, capability]),
 	"remediation": sprintf("remove %s from capabilities.add", [capability]),
 } if {
-	input.kandev.windows == false
 	some add in input.kandev.adds
+	input.kandev.windows == false
 	capability := add.capability
 	not capability in capabilities.baseline
 	"ALL" in input.kandev.specs[add.container.path].securityContext.capabilities.drop

@@ -10,7 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: info
-#   needs: [kandev.unset.runAsNonRoot, runAsNonRoot=false]
+#   needs: [kandev.unset.runAsNonRoot, kandev.unconfined.runAsNonRoot]
 #   pss:
 #     level: restricted
 #     check: runAsNonRoot
@@ -66,9 +66,8 @@ findings contains {
 	"message": sprintf("%s sets runAsNonRoot to false", [scope.subject]),
 	"remediation": "set runAsNonRoot: true, or remove it where root is needed and suppress this with the reason",
 } if {
+	some scope in input.kandev.unconfined.runAsNonRoot
 	input.kandev.contained == false
-	some path
-	input.kandev.specs[path].securityContext.runAsNonRoot == false
-	scope := input.kandev.scopes[path]
+	path := scope.path
 	name := scope.name
 }

@@ -9,7 +9,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [allowPrivilegeEscalation=true]
+#   needs: [kandev.unconfined.allowPrivilegeEscalation]
 #   pss:
 #     level: restricted
 #     check: allowPrivilegeEscalation
@@ -48,8 +48,7 @@ findings contains {
 	"remediation": "set allowPrivilegeEscalation: false",
 } if {
 	input.kandev.windows == false
-	some path
-	input.kandev.specs[path].securityContext.allowPrivilegeEscalation == true
-	scope := input.kandev.scopes[path]
+	some scope in input.kandev.unconfined.allowPrivilegeEscalation
+	path := scope.path
 	name := scope.name
 }

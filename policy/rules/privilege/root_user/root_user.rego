@@ -10,7 +10,7 @@
 # custom:
 #   group: privilege
 #   severity: warning
-#   needs: [runAsUser=0]
+#   needs: [kandev.unconfined.runAsUser]
 #   pss:
 #     level: restricted
 #     check: runAsUser
@@ -48,8 +48,7 @@ findings contains {
 	"remediation": "set runAsUser to a user ID other than 0",
 } if {
 	input.kandev.contained == false
-	some path
-	input.kandev.specs[path].securityContext.runAsUser == 0
-	scope := input.kandev.scopes[path]
+	some scope in input.kandev.unconfined.runAsUser
+	path := scope.path
 	name := scope.name
 }

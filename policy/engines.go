@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (r *reader) readEngine(e *engine, container *ast.Term) (*ast.Term, error) {
 	), nil
 }
 
-// clients are, where there is an engine, the containers that DOCKER_HOST tells where a daemon is.
+// clients are, where there is an engine, the containers that DOCKER_HOST tells to reach a daemon over TCP.
 func (r *reader) clients() []*ast.Term {
 	if len(r.engines) == 0 {
 		return nil
@@ -100,7 +101,7 @@ func (r *reader) clients() []*ast.Term {
 		variables, _ := c.fields["env"].([]any)
 		for index, variable := range variables {
 			fields, _ := variable.(map[string]any)
-			if host, isText := fields["value"].(string); isText && fields["name"] == "DOCKER_HOST" {
+			if host, _ := fields["value"].(string); fields["name"] == "DOCKER_HOST" && strings.HasPrefix(host, "tcp://") {
 				clients = append(clients, ast.ObjectTerm(
 					field("container", c.term),
 					pair("host", host),
@@ -166,15 +167,30 @@ func (r *reader) mountOf(e *engine, path string) (*ast.Term, error) {
 	if deepest == 0 {
 		return ast.InternedEmptyObject, nil
 	}
-	fields, ok := r.volumes[name]
-	if !ok {
-		fields = map[string]any{"name": name}
+	volume, known := r.volumes[name].(map[string]any)
+	mount := [][2]*ast.Term{pair("path", mountPath), pair("volume", name), pair("kind", kindOf(volume, known))}
+	if limit := objectAt(volume, "emptyDir")["sizeLimit"]; limit != nil {
+		converted, err := ast.InterfaceToValue(limit)
+		if err != nil {
+			return nil, fmt.Errorf("convert the sizeLimit of volume %q for its policies: %w", name, err)
+		}
+		mount = append(mount, field("sizeLimit", ast.NewTerm(converted)))
 	}
-	volume, err := ast.InterfaceToValue(fields)
-	if err != nil {
-		return nil, fmt.Errorf("convert volume %q for its policies: %w", name, err)
+	return ast.ObjectTerm(mount...), nil
+}
+
+// kindOf is what a volume is. The API server makes an emptyDir of one that is nothing else.
+func kindOf(volume map[string]any, known bool) string {
+	if !known {
+		return ""
 	}
-	return ast.ObjectTerm(pair("path", mountPath), field("volume", ast.NewTerm(volume))), nil
+	found := ""
+	for kind, source := range volume {
+		if kind != "name" && source != nil && (found == "" || kind < found) {
+			found = kind
+		}
+	}
+	return cmp.Or(found, "emptyDir")
 }
 
 func (e *engine) mounts() []any {

@@ -108,7 +108,7 @@ var keys = func() map[string]*ast.Term {
 	keys := map[string]*ast.Term{}
 	for key := range strings.FieldsSeq(`path name subject contextPath privileged effective commandLine
 		unlimited companion capability
-		container root line hosts host socketMount group groupShared data dataMount volume`) {
+		container root line hosts host socketMount group groupShared data dataMount volume kind sizeLimit`) {
 		keys[key] = ast.StringTerm(key)
 	}
 	return keys

@@ -39,14 +39,14 @@ of(companions, specs, pod, volumes) := [engine |
 	}
 ]
 
-# Where there is an engine: whom DOCKER_HOST tells where a daemon is. container; host, what it says; and the path of that.
+# Where there is an engine: whom DOCKER_HOST tells to reach a daemon over TCP. container; host, what it says; and the path of that.
 clients(of_pod, containers, specs) := [client |
 	count(of_pod) > 0
 	some container in containers
 	is_array(specs[container.path].env)
 	some index, variable in specs[container.path].env
 	variable.name == "DOCKER_HOST"
-	is_string(variable.value)
+	startswith(variable.value, "tcp://")
 	client := {
 		"container": container,
 		"host": variable.value,
@@ -94,9 +94,9 @@ line(container, spec) := container.commandLine if {
 	count(spec.command) > 0
 } else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
-# The deepest mount of a volume that a path lies in, {path, volume}; {} where there is none. A volume that the Pod lacks has only
-# a name.
-mount_of(container, spec, volumes, path) := {"path": sprintf("%s.volumeMounts[%d]", [container, index]), "volume": volume} if {
+# The deepest mount of a volume that a path lies in: its path; the volume's name; and the kind of the volume, with its sizeLimit if
+# it has one. {} where there is none.
+mount_of(container, spec, volumes, path) := object.union(mount, limit) if {
 	is_array(spec.volumeMounts)
 	[_, before] := max([[count(directory), 0 - index] |
 		some index, mount in spec.volumeMounts
@@ -106,5 +106,16 @@ mount_of(container, spec, volumes, path) := {"path": sprintf("%s.volumeMounts[%d
 	])
 	index := 0 - before
 	name := spec.volumeMounts[index].name
-	volume := object.get(volumes, name, {"name": name})
+	mount := {
+		"path": sprintf("%s.volumeMounts[%d]", [container, index]),
+		"volume": name,
+		"kind": kind_of(name, volumes),
+	}
+	limit := {"sizeLimit": value | value := volumes[name].emptyDir.sizeLimit; value != null}
 } else := {}
+
+# The API server makes an emptyDir of a volume that is nothing else.
+kind_of(name, volumes) := array.concat(kinds, ["emptyDir"])[0] if {
+	kinds := sort([kind | some kind, source in volumes[name]; kind != "name"; source != null])
+	volumes[name]
+} else := ""

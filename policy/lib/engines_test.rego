@@ -55,11 +55,11 @@ test_flags if {
 	companion := engine({"volumeMounts": sockets, "args": ["dockerd", "-H", "unix:///a.sock", "--host=tcp://b", "-Htcp://c", "-H=:2375", "sh -c 'dockerd -H fd://;'", "--host", "\"d\""]})
 	companion.hosts == ["tcp://b", "tcp://c", ":2375", "fd://", "d"]
 
-	companion.socketMount.volume.name == "given"
+	companion.socketMount.volume == "given"
 
 	other := engine({"volumeMounts": sockets, "args": ["dockerd\n--group", "5\n-g /data"]})
 	[other.group, other.data] == ["5", "/data"]
-	[other.hosts, other.socketMount.volume.name] == [[], "usual"]
+	[other.hosts, other.socketMount.volume] == [[], "usual"]
 
 	silent := engine({"args": ["sh", "-c", "test 1 -ge 0 && dockerd"]})
 	[silent.group, silent.data] == ["docker", "/var/lib/docker"]
@@ -81,7 +81,7 @@ test_group_of_the_pod if {
 
 # A Pod with a client of an engine, and another companion.
 beside(companion) := review.of({"spec": {"containers": [
-	{"name": "a", "env": [null, {"name": "DOCKER_HOST", "value": "tcp://x"}, {"name": "DOCKER_HOST", "valueFrom": {}}]},
+	{"name": "a", "env": [null, {"name": "DOCKER_HOST", "value": "tcp://x"}, {"name": "DOCKER_HOST", "value": "unix:///x"}, {"name": "DOCKER_HOST", "valueFrom": {}}]},
 	{"env": {"name": "DOCKER_HOST", "value": "y"}},
 	companion,
 ]}}).kandev
@@ -96,10 +96,26 @@ test_mounts if {
 	paths := ["/var", "/var/run/", "/var/runner", "/data/docker", "/dat"]
 	mounts := array.concat([{"name": path, "mountPath": path} | some path in paths], [{"name": 7, "mountPath": "/"}, null])
 	companion := engine({"args": ["dockerd", "-g/data"], "volumeMounts": mounts})
-	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": {"name": "/var/run/"}}
+	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": "/var/run/", "kind": ""}
 	companion.dataMount == {}
 
 	# The same directory twice is refused by the API server.
 	twice := engine({"volumeMounts": [{"name": name, "mountPath": "/"} | some name in ["a", "b"]]})
-	[twice.dataMount.volume.name, twice.socketMount.volume.name] == ["a", "a"]
+	[twice.dataMount.volume, twice.socketMount.volume] == ["a", "a"]
+}
+
+# The mount of Docker's data where the Pod has a volume for it.
+data_mount(volume) := object.remove(mount, ["path", "volume"]) if {
+	mount := review.of({"spec": {
+		"containers": [{"args": ["dockerd"], "securityContext": {"privileged": true}, "volumeMounts": [{"name": "a", "mountPath": "/var/lib/docker"}]}],
+		"volumes": [object.union({"name": "a"}, volume)],
+	}}).kandev.engines[0].dataMount
+}
+
+test_kinds if {
+	data_mount({"emptyDir": {"sizeLimit": "1Gi"}}) == {"kind": "emptyDir", "sizeLimit": "1Gi"}
+	data_mount({"emptyDir": {"sizeLimit": null}}) == {"kind": "emptyDir"}
+	data_mount({}) == {"kind": "emptyDir"}
+	data_mount({"hostPath": {}, "nfs": null}) == {"kind": "hostPath"}
+	data_mount({"nfs": {}, "ephemeral": {}}) == {"kind": "ephemeral"}
 }

@@ -70,7 +70,7 @@ findings contains {
 	engine.root == true
 
 	# A volume that ends with the Pod, or has a bound of its own, holds the data.
-	not engine.dataMount.volume.emptyDir.sizeLimit
-	not engine.dataMount.volume.ephemeral
+	not engine.dataMount.sizeLimit
+	not engine.dataMount.kind == "ephemeral"
 	name := engine.container.name
 }

@@ -83,11 +83,10 @@ findings contains {
 } if {
 	some engine in input.kandev.engines
 	engine.root == true
-	not engine.socketMount.volume.emptyDir
 
 	# The rules about hostPath report a directory of the node.
-	not engine.socketMount.volume.hostPath
-	volume := engine.socketMount.volume.name
+	not engine.socketMount.kind in {"emptyDir", "hostPath"}
+	volume := engine.socketMount.volume
 	path := engine.socketMount.path
 	name := engine.container.name
 }
@@ -104,7 +103,7 @@ findings contains {
 	not engine.groupShared
 	some client in input.kandev.containers
 	some index
-	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume.name
+	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume
 	client.path != engine.container.path
 	users.non_root(client)
 	not primary(client, engine.group)

@@ -87,7 +87,6 @@ findings contains {
 } if {
 	some client in input.kandev.clients
 	host := client.host
-	startswith(host, "tcp://")
 	path := client.path
 	name := client.container.name
 }

@@ -28,6 +28,7 @@ type container struct {
 	term            *ast.Term
 	path, name      string
 	fields, context map[string]any
+	effective       map[string]any // its security context over the Pod's
 }
 
 // newReader reads the Pod itself.
@@ -55,6 +56,7 @@ func newReader(mainContainer, path string, spec, volumes map[string]any) *reader
 func (r *reader) read(path string, fields map[string]any) error {
 	c := container{path: path, fields: fields, context: objectAt(fields, "securityContext")}
 	c.name, _ = fields["name"].(string)
+	c.effective = over(r.context, c.context)
 	engine := engine{path: path, fields: fields}
 	var own [2]*ast.Term
 	if c.name == r.mainContainer {
@@ -69,10 +71,12 @@ func (r *reader) read(path string, fields map[string]any) error {
 		pair("subject", "container "+strconv.Quote(c.name)),
 		pair("contextPath", contextPath(path, fields)),
 		field("privileged", ast.InternedTerm(c.isPrivileged())),
+		field("root", ast.InternedTerm(isRoot(c.effective))),
+		field("nonRoot", ast.InternedTerm(isNonRoot(c.effective))),
 		own,
 	)
 	r.containers, r.scopes[path], r.specs[path] = append(r.containers, c), c.term.Value, fields
-	r.effective[path] = over(r.context, c.context)
+	r.effective[path] = c.effective
 	if c.name != r.mainContainer && c.isPrivileged() && engine.runsDocker() {
 		read, err := r.readEngine(&engine, c.term)
 		if err != nil {
@@ -150,10 +154,7 @@ func (r *reader) unset() map[string]any {
 			image, _ := c.fields["image"].(string)
 			return image != "" && !strings.Contains(image, "@")
 		}),
-		"dropAll": r.those(func(c *container) bool {
-			drop, _ := objectAt(c.context, "capabilities")["drop"].([]any)
-			return !slices.Contains(drop, any("ALL"))
-		}),
+		"dropAll": r.those(func(c *container) bool { return !dropsAll(c.context) }),
 	}
 	unset["runAsNonRoot"] = r.those(func(c *container) bool {
 		return r.context["runAsNonRoot"] != true && !is[bool](c.context["runAsNonRoot"])
@@ -191,7 +192,7 @@ func (r *reader) unsized() []*ast.Term {
 // it up.
 func (r *reader) unconfined() map[string]any {
 	return map[string]any{
-		"agents":                   r.those(func(c *container) bool { return c.name == r.mainContainer && !r.isConfined(c) }),
+		"agents":                   list(r.unconfinedAgents()),
 		"allowPrivilegeEscalation": r.scopesWhere(func(context map[string]any) bool { return context["allowPrivilegeEscalation"] == true }),
 		"appArmorProfile":          r.scopesWhere(func(context map[string]any) bool { return isUnconfined(context, "appArmorProfile") }),
 		"runAsNonRoot":             r.scopesWhere(func(context map[string]any) bool { return context["runAsNonRoot"] == false }),
@@ -220,17 +221,63 @@ func isRoot(context map[string]any) bool {
 	return ok && user == 0
 }
 
+// isNonRoot reports whether a security context refuses root, or asks for another user. Nothing is known where the image alone
+// decides.
+func isNonRoot(context map[string]any) bool {
+	user, ok := numberOf(context["runAsUser"])
+	return context["runAsNonRoot"] == true || ok && user > 0
+}
+
 // isUnconfined reports whether a security context has a profile of a kind that is neither the runtime's nor a file of the node.
 func isUnconfined(context map[string]any, kind string) bool {
 	return is[map[string]any](context[kind]) && !confines(context, kind)
 }
 
-// isConfined reports whether a container has what confines an agent.
-func (r *reader) isConfined(c *container) bool {
-	effective := r.effective[c.path].(map[string]any)
-	drop, _ := objectAt(effective, "capabilities")["drop"].([]any)
-	return effective["runAsNonRoot"] == true && effective["allowPrivilegeEscalation"] == false &&
-		slices.Contains(drop, any("ALL")) && objectAt(effective, "seccompProfile")["type"] == "RuntimeDefault"
+// unconfinedAgents are the agents that lack some of the settings that confine them, or others as good.
+func (r *reader) unconfinedAgents() []*ast.Term {
+	var agents []*ast.Term
+	for i := range r.containers {
+		c := &r.containers[i]
+		if lacks := c.lacks(); c.name == r.mainContainer && len(lacks) > 0 {
+			agents = append(agents, ast.ObjectTerm(
+				field("container", c.term),
+				field("lacks", ast.ArrayTerm(lacks...)),
+			))
+		}
+	}
+	return agents
+}
+
+// What a container may lack.
+var (
+	noEscalation   = ast.StringTerm("allowPrivilegeEscalation: false")
+	noCapabilities = ast.StringTerm("capabilities.drop: [ALL]")
+	noRoot         = ast.StringTerm("runAsNonRoot: true")
+	someSeccomp    = ast.StringTerm("seccompProfile.type: RuntimeDefault")
+)
+
+func (c *container) lacks() []*ast.Term {
+	var lacks []*ast.Term
+	for _, demand := range [...]struct {
+		setting *ast.Term
+		met     bool
+	}{
+		{noEscalation, c.context["allowPrivilegeEscalation"] == false},
+		{noCapabilities, dropsAll(c.context)},
+		{noRoot, isNonRoot(c.effective)},
+		{someSeccomp, confines(c.effective, "seccompProfile")},
+	} {
+		if !demand.met {
+			lacks = append(lacks, demand.setting)
+		}
+	}
+	return lacks
+}
+
+// dropsAll reports whether a security context drops every capability. The standards take ALL in upper case alone.
+func dropsAll(context map[string]any) bool {
+	drop, _ := objectAt(context, "capabilities")["drop"].([]any)
+	return slices.Contains(drop, any("ALL"))
 }
 
 // confines reports whether a security context has a profile of a kind that confines.

@@ -106,7 +106,7 @@ func objectAt(fields map[string]any, key string) map[string]any {
 // keys are those of the reading as terms, made once.
 var keys = func() map[string]*ast.Term {
 	keys := map[string]*ast.Term{}
-	for key := range strings.FieldsSeq(`path name subject contextPath privileged effective commandLine
+	for key := range strings.FieldsSeq(`path name subject contextPath privileged root nonRoot lacks commandLine
 		unlimited companion capability
 		container root line hosts host socketMount group groupShared data dataMount volume kind sizeLimit`) {
 		keys[key] = ast.StringTerm(key)

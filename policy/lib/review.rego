@@ -16,8 +16,8 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 	spec := object_at(pod_of(document), ["spec"])
 	places := places_of(sprintf("%sspec", [prefix]), spec)
 	specs := object.union({sprintf("%sspec", [prefix]): spec}, {place.path: place.spec | some place in places})
-	containers := [container_of(place.path, place.spec, spec, session.mainContainer) | some place in places]
 	effective := {place.path: over(settings(spec), settings(place.spec)) | some place in places}
+	containers := [container_of(place.path, place.spec, spec, effective[place.path], session.mainContainer) | some place in places]
 	scopes := array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers)
 	companions := [container | some container in containers; container.name != session.mainContainer]
 	volumes := by_name(list_at(spec, "volumes"))
@@ -43,10 +43,11 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"effective": effective,
 		"unset": object.union(unset_in_pod(sprintf("%sspec", [prefix]), spec), unset(spec, containers, specs)),
 		"unconfined": {
-			"agents": [container |
+			"agents": [{"container": container, "lacks": lacks} |
 				some container in containers
 				container.name == session.mainContainer
-				not object.subset(effective[container.path], confined)
+				lacks := lacking(container, specs[container.path], effective[container.path])
+				count(lacks) > 0
 			],
 			"allowPrivilegeEscalation": saying(scopes, specs, "allowPrivilegeEscalation", true),
 			"appArmorProfile": unprofiled(scopes, specs, "appArmorProfile"),
@@ -87,9 +88,9 @@ places_of(path, spec) := [{"path": sprintf("%s.%s[%d]", [path, list, index]), "s
 ]
 
 # What there is to know of a container: path; name; subject, for the beginning of a message; contextPath, the nearest place that
-# exists for a field missing from its securityContext; privileged, whether it is; of an agent unlimited, which of memory and
+# exists for a field missing from its securityContext; privileged, whether it is; root and nonRoot, whether it is known to run as root or not to; of an agent unlimited, which of memory and
 # ephemeral storage neither it nor the Pod limits; and of a companion commandLine.
-container_of(path, fields, spec, main) := object.union_n([known, of_agent, of_companion]) if {
+container_of(path, fields, spec, effective, main) := object.union_n([known, of_agent, of_companion]) if {
 	of_agent := {"unlimited": unlimited(fields, spec) | name_of(fields) == main}
 	of_companion := {"commandLine": command_line(fields) | name_of(fields) != main}
 	known := {
@@ -98,6 +99,8 @@ container_of(path, fields, spec, main) := object.union_n([known, of_agent, of_co
 		"subject": sprintf("container %q", [name_of(fields)]),
 		"contextPath": context_path(path, fields),
 		"privileged": privileged(fields),
+		"root": is_root(effective),
+		"nonRoot": is_non_root(effective),
 	}
 }
 
@@ -139,13 +142,17 @@ unpinned(container) if {
 
 says(container, setting) if is_boolean(container.securityContext[setting])
 
-# What confines an agent.
-confined := {
-	"runAsNonRoot": true,
-	"allowPrivilegeEscalation": false,
-	"capabilities": {"drop": ["ALL"]},
-	"seccompProfile": {"type": "RuntimeDefault"},
-}
+# What an agent lacks of the settings that confine it, or of others as good.
+lacking(container, fields, effective) := array.concat(
+	array.concat(
+		["allowPrivilegeEscalation: false" | not fields.securityContext.allowPrivilegeEscalation == false],
+		["capabilities.drop: [ALL]" | not drops_all(fields)],
+	),
+	array.concat(
+		["runAsNonRoot: true" | not container.nonRoot],
+		["seccompProfile.type: RuntimeDefault" | not confines({"securityContext": effective}, "seccompProfile")],
+	),
+)
 
 # The Pod and the containers that say something of a setting.
 saying(scopes, specs, setting, value) := [scope | some scope in scopes; specs[scope.path].securityContext[setting] == value]
@@ -201,6 +208,18 @@ context_path(path, spec) := sprintf("%s.securityContext", [path]) if {
 
 privileged(container) if {
 	container.securityContext.privileged == true
+} else := false
+
+is_root(effective) if {
+	effective.runAsUser == 0
+} else := false
+
+# The container cannot run as root, or is told not to. Nothing is known where the image alone decides.
+is_non_root(effective) if {
+	effective.runAsNonRoot == true
+} else if {
+	is_number(effective.runAsUser)
+	effective.runAsUser > 0
 } else := false
 
 # A container's setting takes the place of the whole of the Pod's.

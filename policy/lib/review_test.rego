@@ -35,7 +35,7 @@ test_scopes if {
 	some companion in read(pod).companions
 	companion == {
 		"path": "spec.containers[0]", "name": "a", "subject": `container "a"`, "commandLine": "",
-		"contextPath": "spec.containers[0]", "privileged": false,
+		"contextPath": "spec.containers[0]", "privileged": false, "root": false, "nonRoot": false,
 	}
 	read(pod).specs == {"spec": pod.spec, "spec.containers[0]": {"name": "a"}}
 	[read(pod).path, read(pod).metadataPath, read(pod).annotations] == ["spec", "metadata", {"a": "b"}]
@@ -64,6 +64,20 @@ test_effective if {
 		}],
 	})
 	read(template).effective == {"template.spec.containers[0]": {"runAsUser": 0, "runAsNonRoot": true, "seLinuxOptions": {"user": "c"}}}
+}
+
+# Whether a container whose Pod has a security context is known to run as root, and not to.
+user(context) := [container.root, container.nonRoot] if {
+	container := read({"spec": {"securityContext": context, "containers": [{}]}}).containers[0]
+}
+
+test_user if {
+	user({"runAsNonRoot": true}) == [false, true]
+	user({"runAsNonRoot": false, "runAsUser": 1000}) == [false, true]
+	user({"runAsUser": 0}) == [true, false]
+	user({"runAsUser": 0, "runAsNonRoot": true}) == [true, true]
+	user({}) == [false, false]
+	user({"runAsUser": "1000"}) == [false, false]
 }
 
 test_unset if {

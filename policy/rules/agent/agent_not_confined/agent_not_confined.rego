@@ -45,38 +45,16 @@
 #               type: RuntimeDefault
 package kandev.rules.agent_not_confined
 
-import data.kandev.lib.users
-
 findings contains {
 	"rule": "agent-not-confined",
 	"path": path,
 	"container": name,
-	"message": sprintf("container %q runs what nobody reviewed without %s", [name, concat(", ", missing)]),
+	"message": sprintf("container %q runs what nobody reviewed without %s", [name, concat(", ", lacks)]),
 	"remediation": "set each of these in the container's securityContext",
 } if {
-	# What is not all that is asked for may be as good.
-	agent := input.kandev.unconfined.agents[0]
-	not agent.privileged
-	missing := lacking
-	count(missing) > 0
-	path := agent.contextPath
-	name := agent.name
+	some agent in input.kandev.unconfined.agents
+	agent.container.privileged == false
+	lacks := agent.lacks
+	path := agent.container.contextPath
+	name := agent.container.name
 }
-
-lacking contains "runAsNonRoot: true" if not users.non_root(input.kandev.agents[0])
-
-lacking contains "allowPrivilegeEscalation: false" if not context.allowPrivilegeEscalation == false
-
-lacking contains "capabilities.drop: [ALL]" if not drops_all
-
-lacking contains "seccompProfile.type: RuntimeDefault" if not profiled
-
-context := input.kandev.specs[input.kandev.agents[0].path].securityContext
-
-drops_all if context.capabilities.drop[_] == "ALL"
-
-profiled if profile.type in {"RuntimeDefault", "Localhost"}
-
-profile := context.seccompProfile if {
-	context.seccompProfile != null
-} else := input.kandev.spec.securityContext.seccompProfile

@@ -72,8 +72,6 @@
 #           emptyDir: {}
 package kandev.rules.docker_socket
 
-import data.kandev.lib.users
-
 findings contains {
 	"rule": "docker-socket",
 	"path": path,
@@ -105,7 +103,7 @@ findings contains {
 	some index
 	input.kandev.specs[client.path].volumeMounts[index].name == engine.socketMount.volume
 	client.path != engine.container.path
-	users.non_root(client)
+	client.nonRoot == true
 	not primary(client, engine.group)
 	name := client.name
 }

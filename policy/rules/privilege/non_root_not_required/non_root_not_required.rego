@@ -56,7 +56,7 @@ findings contains {
 	remediation := {
 		true: "set runAsUser to a user ID other than 0, and runAsNonRoot: true",
 		false: "add runAsNonRoot: true to the container's securityContext",
-	}[object.get(input.kandev.effective[container.path], "runAsUser", null) == 0]
+	}[container.root]
 }
 
 findings contains {

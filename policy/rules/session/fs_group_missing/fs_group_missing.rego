@@ -55,8 +55,6 @@
 #             mountPath: /workspace
 package kandev.rules.fs_group_missing
 
-import data.kandev.lib.users
-
 findings contains {
 	"rule": "fs-group-missing",
 	"path": path,
@@ -65,9 +63,9 @@ findings contains {
 	"remediation": "set fsGroup in the Pod's securityContext",
 } if {
 	input.kandev.workspaceMode == "managed_pvc"
-	some path in input.kandev.unset.fsGroup
 	some agent in input.kandev.agents
-	users.non_root(agent)
+	agent.nonRoot == true
+	some path in input.kandev.unset.fsGroup
 	name := agent.name
 }
 
@@ -78,8 +76,8 @@ findings contains {
 	"message": sprintf("container %q writes to the workspace as user %d, the agent as %d", [name, user, agent_user]),
 	"remediation": "set fsGroup in the Pod's securityContext, or give both one runAsUser",
 } if {
-	input.kandev.unset.fsGroup[0]
 	some grant in input.kandev.grants
+	input.kandev.unset.fsGroup[0]
 	user := input.kandev.effective[grant.companion.path].runAsUser
 	agent_user := input.kandev.effective[input.kandev.agents[_].path].runAsUser
 	user != agent_user

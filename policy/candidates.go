@@ -10,9 +10,9 @@ import (
 )
 
 // Most rules are about a field that most documents do not have. A rule's METADATA says what a document must hold,
-// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true,
-// a key whose value is true; KEY=TEXT*, a key whose value starts with the text; PREFIX/, a key that starts with it; or
-// kandev.LIST, a list of the reading that is not empty. One need of a rule is enough; a rule without any is always asked.
+// anywhere, for the rule to find something, and only rules that may are asked. A need is a key; KEY=true, a key whose
+// value is true; KEY=TEXT*, a key whose value starts with the text; PREFIX/, a key that starts with it; or kandev.LIST,
+// a list of the reading that is not empty. One need of a rule is enough; a rule without any is always asked.
 
 // candidates holds what decides which rules are asked about a document.
 type candidates struct {

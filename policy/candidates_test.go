@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,23 @@ func TestCandidatesByNeed(t *testing.T) {
 	} {
 		if got := slices.Contains(asked(c.spec), c.rule); got != c.want {
 			t.Errorf("%s is asked about %v: %t", c.rule, c.spec, got)
+		}
+	}
+}
+
+// TestListsOfTheReading demands that every list that a rule needs is one of the reading: nobody would ask a rule that needs another.
+func TestListsOfTheReading(t *testing.T) {
+	session := map[string]any{}
+	if err := addReview(session, map[string]any{}, defaultMainContainer, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range newCandidates(nil).byList {
+		var at any = session
+		for _, key := range use.path {
+			at, _ = at.(map[string]any)[key]
+		}
+		if _, ok := at.(*ast.Array); !ok {
+			t.Errorf("a rule needs kandev.%s, which is %T in the reading", strings.Join(use.path, "."), at)
 		}
 	}
 }

@@ -88,8 +88,9 @@ places_of(path, spec) := [{"path": sprintf("%s.%s[%d]", [path, list, index]), "s
 ]
 
 # What there is to know of a container: path; name; subject, for the beginning of a message; contextPath, the nearest place that
-# exists for a field missing from its securityContext; privileged, whether it is; root and nonRoot, whether it is known to run as root or not to; of an agent unlimited, which of memory and
-# ephemeral storage neither it nor the Pod limits; and of a companion commandLine.
+# exists for a field missing from its securityContext; privileged, whether it is; root and nonRoot, whether it is known to run as
+# root, or not to; of an agent unlimited, which of memory and ephemeral storage neither it nor the Pod limits; and of a companion
+# commandLine.
 container_of(path, fields, spec, effective, main) := object.union_n([known, of_agent, of_companion]) if {
 	of_agent := {"unlimited": unlimited(fields, spec) | name_of(fields) == main}
 	of_companion := {"commandLine": command_line(fields) | name_of(fields) != main}

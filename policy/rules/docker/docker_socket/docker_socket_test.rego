@@ -61,6 +61,11 @@ test_volume_of_others if {
 	messages(in_group, {"hostPath": {"path": "/run/docker"}}, {"fsGroup": 1000}) == set()
 }
 
+test_volume_of_no_kind_is_an_empty_dir if {
+	messages(in_group, {}, {"fsGroup": 1000}) == set()
+	messages(in_group, {"emptyDir": null}, {"fsGroup": 1000}) == set()
+}
+
 test_socket_that_nobody_shares if {
 	count(rule.findings) == 0 with input as review.of(object.union(
 		fixtures.template({"volumes": [{"name": "run", "emptyDir": {}}]}),

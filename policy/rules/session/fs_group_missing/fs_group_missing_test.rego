@@ -27,4 +27,5 @@ test_grant_to_another_user if {
 	]}
 	count(rule.findings) == 0 with input as review.of(sharing(1000, {}))
 	count(rule.findings) == 0 with input as review.of(sharing(0, {"fsGroup": 1000}))
+	count(rule.findings) == 1 with input as review.of(sharing(0, {"fsGroup": null}))
 }

@@ -89,11 +89,18 @@ func (c *candidates) addList(path []string, rule int) {
 	c.byList[at].rules = append(c.byList[at].rules, rule)
 }
 
-// of chooses the rules that a document has a key for. It is not plain if a value in it is of another kind than a JSON
-// reader gives.
-func (c *candidates) of(document map[string]any) (found []bool, plain bool) {
-	found = slices.Clone(c.always)
-	return found, c.collect(document, found)
+// survey is what one walk over a document says of it.
+type survey struct {
+	*candidates
+	found []bool // the rules that it has a key for
+	plain bool   // no value in it is of another kind than a JSON reader gives
+	nulls bool   // a field in it is null
+}
+
+func (c *candidates) of(document map[string]any) survey {
+	s := survey{candidates: c, found: slices.Clone(c.always), plain: true}
+	s.collect(document)
+	return s
 }
 
 // list lists the chosen rules and those that a reading has something for.
@@ -116,31 +123,28 @@ func (c *candidates) list(found []bool, reading map[string]any) *ast.Array {
 	return ast.NewArray(asked...)
 }
 
-// collect notes the rules that need what stands in a value or below it.
-func (c *candidates) collect(value any, found []bool) (plain bool) {
+// collect notes what stands in a value or below it.
+func (s *survey) collect(value any) {
 	switch v := value.(type) {
 	case nil, bool, string, json.Number, float64, int64, int:
-		return true
 	case map[string]any:
-		plain = true
 		for key, child := range v {
-			if u := c.byKey[key]; u != nil {
-				u.mark(found, child)
+			if u := s.byKey[key]; u != nil {
+				u.mark(s.found, child)
 			}
 			if slash := strings.IndexByte(key, '/'); slash > 0 {
-				mark(found, c.byPrefix[key[:slash+1]])
+				mark(s.found, s.byPrefix[key[:slash+1]])
 			}
-			plain = c.collect(child, found) && plain
+			s.nulls = s.nulls || child == nil
+			s.collect(child)
 		}
-		return plain
 	case []any:
-		plain = true
 		for _, child := range v {
-			plain = c.collect(child, found) && plain
+			s.collect(child)
 		}
-		return plain
+	default:
+		s.plain = false
 	}
-	return false
 }
 
 // mark notes the rules that need what a key holds.

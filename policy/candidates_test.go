@@ -80,12 +80,12 @@ func findingsOf(t *testing.T, e *Evaluator, in Input) []finding.Finding {
 func TestCandidatesByNeed(t *testing.T) {
 	c := newCandidates(map[string]*ast.Location{"mine": nil})
 	asked := func(spec map[string]any, unset ...*ast.Term) []string {
-		found, plain := c.of(map[string]any{"spec": spec})
-		if !plain {
+		s := c.of(map[string]any{"spec": spec})
+		if !s.plain {
 			t.Errorf("%v is not plain", spec)
 		}
 		var names []string
-		c.list(found, map[string]any{"unset": map[string]any{"dropAll": ast.NewArray(unset...)}}).Foreach(func(rule *ast.Term) { names = append(names, string(rule.Value.(ast.String))) })
+		c.list(s.found, map[string]any{"unset": map[string]any{"dropAll": ast.NewArray(unset...)}}).Foreach(func(rule *ast.Term) { names = append(names, string(rule.Value.(ast.String))) })
 		return names
 	}
 	always := asked(nil)

@@ -523,7 +523,7 @@ template:
 		Group:       "docker",
 		Source:      finding.Policy,
 		Severity:    finding.Warning,
-		Description: "Images, layers and nested containers fill whatever they are given. On the container's own file system they fill the node's disk until the kubelet evicts Pods, this session among them; in the workspace they fill the checkout; on a claim or a directory of the node a cache outlives the session and carries what one session built into the next. An emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it.",
+		Description: "Images, layers and nested containers fill whatever they are given. On the container's own file system they fill the node's disk until the kubelet evicts Pods, this session among them; in the workspace they fill the checkout; on a claim or a directory of the node a cache outlives the session and carries what one session built into the next. An emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it; a sizeLimit of 0 is none.",
 		Remedy:      "Mount an emptyDir with a sizeLimit at /var/lib/docker, or at the daemon's --data-root. Where a container of the Pod has a limit for ephemeral-storage, the sum of all such limits has to hold it.",
 		Bad: `apiVersion: v1
 kind: PodTemplate
@@ -1540,7 +1540,7 @@ template:
 		Group:       "session",
 		Source:      finding.Policy,
 		Severity:    finding.Info,
-		Description: "The agent's home is in memory, and so is everything that it installs or caches there: without a memory limit it can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's disk until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed emptyDirs count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts against the memory of the containers that write to it. Nested containers are bounded by the memory limit of their Docker engine at most, so one without is a warning.",
+		Description: "The agent's home is in memory, and so is everything that it installs or caches there: without a memory limit it can take the node's, and other Pods die for it. What it writes elsewhere outside the workspace fills the node's disk until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed emptyDirs count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts against the memory of the containers that write to it. Nested containers are bounded by the memory limit of their Docker engine at most, so one without is a warning. The kubelet takes a limit or a sizeLimit of 0 for none.",
 		Remedy:      "Set resources.limits for memory and ephemeral-storage on the agent, for memory on a Docker engine, and a sizeLimit on memory-backed volumes.",
 		Bad: `apiVersion: v1
 kind: PodTemplate

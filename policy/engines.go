@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ func daemonFlags(line string) (flags []daemonFlag) {
 }
 
 // readEngine is what there is to know of an engine, which stands in a container.
-func (r *reader) readEngine(e *engine, container *ast.Term) (*ast.Term, error) {
+func (r *reader) readEngine(e *engine, container *ast.Term) *ast.Term {
 	line := e.commandLine
 	if isEmpty(e.fields["command"]) {
 		line = "dockerd-entrypoint.sh " + line
@@ -69,26 +68,18 @@ func (r *reader) readEngine(e *engine, container *ast.Term) (*ast.Term, error) {
 	socket := firstOf(values(flags, "unix://", "-H", "--host"), "unix:///var/run/docker.sock")[len("unix://"):]
 	group := firstOf(values(flags, "", "-G", "--group"), "docker")
 	data := firstOf(values(flags, "/", "-g", "--data-root"), dockerData) // a shell's -ge is no -g
-	socketMount, err := r.mountOf(e, socket)
-	if err != nil {
-		return nil, err
-	}
-	dataMount, err := r.mountOf(e, data)
-	if err != nil {
-		return nil, err
-	}
 	return ast.ObjectTerm(
 		field("container", container),
 		field("root", ast.InternedTerm(!e.imageNames("rootless"))),
 		pair("line", line),
 		field("hosts", ast.ArrayTerm(terms(hosts)...)),
-		field("socketMount", socketMount),
+		field("socketMount", r.mountOf(e, socket)),
 		pair("group", group),
 		field("groupShared", ast.InternedTerm(givesGroup(r.context, group))),
 		pair("data", data),
-		field("dataMount", dataMount),
+		field("dataMount", r.mountOf(e, data)),
 		field("unlimited", r.unlimited(e.fields)),
-	), nil
+	)
 }
 
 // clients are, where there is an engine, the containers that DOCKER_HOST tells to reach a daemon over TCP.
@@ -153,7 +144,7 @@ func (e *engine) imageNames(text string) bool {
 }
 
 // mountOf is the deepest mount of a volume that a path of an engine lies in.
-func (r *reader) mountOf(e *engine, path string) (*ast.Term, error) {
+func (r *reader) mountOf(e *engine, path string) *ast.Term {
 	deepest, mountPath, name := 0, "", ""
 	for index, mount := range e.mounts() {
 		fields, _ := mount.(map[string]any)
@@ -165,18 +156,15 @@ func (r *reader) mountOf(e *engine, path string) (*ast.Term, error) {
 		}
 	}
 	if deepest == 0 {
-		return ast.InternedEmptyObject, nil
+		return ast.InternedEmptyObject
 	}
 	volume, known := r.volumes[name].(map[string]any)
-	mount := [][2]*ast.Term{pair("path", mountPath), pair("volume", name), pair("kind", kindOf(volume, known))}
-	if limit := objectAt(volume, "emptyDir")["sizeLimit"]; limit != nil {
-		converted, err := ast.InterfaceToValue(limit)
-		if err != nil {
-			return nil, fmt.Errorf("convert the sizeLimit of volume %q for its policies: %w", name, err)
-		}
-		mount = append(mount, field("sizeLimit", ast.NewTerm(converted)))
-	}
-	return ast.ObjectTerm(mount...), nil
+	return ast.ObjectTerm(
+		pair("path", mountPath),
+		pair("volume", name),
+		pair("kind", kindOf(volume, known)),
+		field("bounded", ast.InternedTerm(bounds(objectAt(volume, "emptyDir")["sizeLimit"]))),
+	)
 }
 
 // kindOf is what a volume is. The API server makes an emptyDir of one that is nothing else.
@@ -185,8 +173,8 @@ func kindOf(volume map[string]any, known bool) string {
 		return ""
 	}
 	found := ""
-	for kind, source := range volume {
-		if kind != "name" && source != nil && (found == "" || kind < found) {
+	for kind := range volume {
+		if kind != "name" && (found == "" || kind < found) {
 			found = kind
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // Input is one document under review and what is known about the session that it is for.
 type Input struct {
 	// Object is a v1 PodTemplate or a v1 Pod as a JSON reader gives it: map[string]any with numbers as json.Number
-	// (kept exactly), int64 or float64. Any other value that marshals to such JSON is accepted at greater cost.
+	// (kept exactly), int64 or float64. Any other value that marshals to such JSON is accepted at greater cost. Policies see
+	// it without fields that are null, as the API server does.
 	Object any
 	// MainContainer is the agent's container; empty means kandev-agent.
 	MainContainer string
@@ -62,12 +63,13 @@ func (in Input) value(c *candidates) (*ast.Term, error) {
 	return ast.NewTerm(ast.LazyObject(input)), nil
 }
 
-// document is the object under review as a JSON reader gives it, and the rules that its keys choose.
+// document is the object under review as a JSON reader gives it, without fields that are null, and the rules that its keys
+// choose.
 func (in Input) document(c *candidates) (map[string]any, []bool, error) {
 	document, ok := in.Object.(map[string]any)
 	if ok && document != nil {
-		if chosen, plain := c.of(document); plain {
-			return document, chosen, nil
+		if s := c.of(document); s.plain {
+			return s.withoutNulls(document), s.found, nil
 		}
 	}
 	object := in.Object
@@ -77,6 +79,35 @@ func (in Input) document(c *candidates) (map[string]any, []bool, error) {
 	if document, ok = object.(map[string]any); !ok || document == nil {
 		return nil, nil, fmt.Errorf("a document of type %T has no policies: it is no object", in.Object)
 	}
-	chosen, _ := c.of(document)
-	return document, chosen, nil
+	s := c.of(document)
+	return s.withoutNulls(document), s.found, nil
+}
+
+// withoutNulls is a document without its fields that are null: the API server leaves them out when it decodes one. Elements of
+// lists stay, null or not, since they have places.
+func (s *survey) withoutNulls(document map[string]any) map[string]any {
+	if !s.nulls {
+		return document
+	}
+	return leaveOut(document).(map[string]any)
+}
+
+func leaveOut(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		fields := make(map[string]any, len(v))
+		for key, child := range v {
+			if child != nil {
+				fields[key] = leaveOut(child)
+			}
+		}
+		return fields
+	case []any:
+		list := make([]any, len(v))
+		for index, child := range v {
+			list[index] = leaveOut(child)
+		}
+		return list
+	}
+	return value
 }

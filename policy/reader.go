@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func newReader(mainContainer, path string, spec, volumes map[string]any) *reader
 }
 
 // read adds a container that stands at path.
-func (r *reader) read(path string, fields map[string]any) error {
+func (r *reader) read(path string, fields map[string]any) {
 	c := container{path: path, fields: fields, context: objectAt(fields, "securityContext")}
 	c.name, _ = fields["name"].(string)
 	c.effective = over(r.context, c.context)
@@ -76,25 +77,15 @@ func (r *reader) read(path string, fields map[string]any) error {
 	r.containers, r.scopes[path], r.specs[path] = append(r.containers, c), c.term.Value, fields
 	r.effective[path] = c.effective
 	if c.name != r.mainContainer && c.isPrivileged() && engine.runsDocker() {
-		read, err := r.readEngine(&engine, c.term)
-		if err != nil {
-			return err
-		}
-		r.engines = append(r.engines, read)
+		r.engines = append(r.engines, r.readEngine(&engine, c.term))
 	}
-	return nil
 }
 
-// over is what holds for a container: its own settings and, for the rest, the Pod's. Null is no setting.
+// over is what holds for a container: its own settings and, for the rest, the Pod's.
 func over(ofPod, ofContainer map[string]any) map[string]any {
 	settings := make(map[string]any, len(ofPod)+len(ofContainer))
-	for _, context := range [...]map[string]any{ofPod, ofContainer} {
-		for setting, value := range context {
-			if value != nil {
-				settings[setting] = value
-			}
-		}
-	}
+	maps.Copy(settings, ofPod)
+	maps.Copy(settings, ofContainer)
 	return settings
 }
 

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -30,7 +33,7 @@ func (r *reader) grants() []*ast.Term {
 	return grants
 }
 
-// unsized are the Pod's volumes in memory without a sizeLimit, but for Kandev's own.
+// unsized are the Pod's volumes in memory that no sizeLimit bounds, but for Kandev's own.
 func (r *reader) unsized() []*ast.Term {
 	var unsized []*ast.Term
 	volumes, _ := r.spec["volumes"].([]any)
@@ -38,8 +41,7 @@ func (r *reader) unsized() []*ast.Term {
 		volume, _ := volume.(map[string]any)
 		name, isName := volume["name"].(string)
 		source := objectAt(volume, "emptyDir")
-		limit, has := source["sizeLimit"]
-		if source["medium"] == "Memory" && isName && name != authVolume && (!has || limit == false) {
+		if source["medium"] == "Memory" && isName && name != authVolume && !bounds(source["sizeLimit"]) {
 			unsized = append(unsized, ast.ObjectTerm(
 				pair("name", name),
 				pair("path", r.path+".volumes["+strconv.Itoa(index)+"].emptyDir"),
@@ -79,6 +81,21 @@ func (r *reader) unlimited(fields map[string]any) *ast.Term {
 
 // limits reports whether a container or a Pod has a limit for a resource.
 func limits(fields map[string]any, resource string) bool {
-	limit, ok := objectAt(objectAt(fields, "resources"), "limits")[resource]
-	return ok && limit != false
+	return bounds(objectAt(objectAt(fields, "resources"), "limits")[resource])
+}
+
+// bounds reports whether a quantity is above zero, which the kubelet takes for no limit: one that is has a digit other than 0
+// before its unit.
+func bounds(quantity any) bool {
+	var text string
+	switch v := quantity.(type) {
+	case string:
+		text = v
+	case json.Number:
+		text = v.String()
+	case float64, int64, int:
+		text = fmt.Sprint(v)
+	}
+	text = strings.TrimLeft(strings.TrimPrefix(text, "+"), "0.")
+	return text != "" && '1' <= text[0] && text[0] <= '9'
 }

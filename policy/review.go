@@ -39,9 +39,7 @@ func addReview(session, document map[string]any, mainContainer, kubeVersion stri
 		containers, _ := spec[list].([]any)
 		for index, fields := range containers {
 			if fields, ok := fields.(map[string]any); ok {
-				if err := r.read(path+"."+list+"["+strconv.Itoa(index)+"]", fields); err != nil {
-					return err
-				}
+				r.read(path+"."+list+"["+strconv.Itoa(index)+"]", fields)
 			}
 		}
 	}
@@ -108,7 +106,7 @@ var keys = func() map[string]*ast.Term {
 	keys := map[string]*ast.Term{}
 	for key := range strings.FieldsSeq(`path name subject contextPath privileged root nonRoot lacks commandLine
 		unlimited companion capability
-		container root line hosts host socketMount group groupShared data dataMount volume kind sizeLimit`) {
+		container root line hosts host socketMount group groupShared data dataMount volume kind bounded`) {
 		keys[key] = ast.StringTerm(key)
 	}
 	return keys

@@ -107,7 +107,7 @@ func asJSON(t *testing.T, value ast.Value) (read any) {
 }
 
 // others are the values that exchange puts into documents.
-var others = []any{nil, "", "x", "$(A)", true, false, json.Number("0"), json.Number("1000"), map[string]any{}, map[string]any{"name": "x"}, []any{}, []any{nil}}
+var others = []any{nil, "", "x", "0Gi", "1Gi", "$(A)", true, false, json.Number("0"), json.Number("1000"), map[string]any{}, map[string]any{"name": "x"}, []any{}, []any{nil}}
 
 // exchange puts other values, here and there, into a document.
 func exchange(random *rand.Rand, value any, depth int) any {

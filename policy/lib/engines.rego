@@ -94,9 +94,9 @@ line(container, spec) := container.commandLine if {
 	count(spec.command) > 0
 } else := sprintf("dockerd-entrypoint.sh %s", [container.commandLine])
 
-# The deepest mount of a volume that a path lies in: its path; the volume's name; and the kind of the volume, with its sizeLimit if
-# it has one. {} where there is none.
-mount_of(container, spec, volumes, path) := object.union(mount, limit) if {
+# The deepest mount of a volume that a path lies in: its path; the volume's name and kind; and bounded, whether it is an emptyDir
+# that a sizeLimit bounds. {} where there is none.
+mount_of(container, spec, volumes, path) := mount if {
 	is_array(spec.volumeMounts)
 	[_, before] := max([[count(directory), 0 - index] |
 		some index, mount in spec.volumeMounts
@@ -110,12 +110,16 @@ mount_of(container, spec, volumes, path) := object.union(mount, limit) if {
 		"path": sprintf("%s.volumeMounts[%d]", [container, index]),
 		"volume": name,
 		"kind": kind_of(name, volumes),
+		"bounded": bounded(name, volumes),
 	}
-	limit := {"sizeLimit": value | value := volumes[name].emptyDir.sizeLimit; value != null}
 } else := {}
+
+bounded(name, volumes) if {
+	review.bounds(volumes[name].emptyDir.sizeLimit)
+} else := false
 
 # The API server makes an emptyDir of a volume that is nothing else.
 kind_of(name, volumes) := array.concat(kinds, ["emptyDir"])[0] if {
-	kinds := sort([kind | some kind, source in volumes[name]; kind != "name"; source != null])
+	kinds := sort([kind | some kind, _ in volumes[name]; kind != "name"])
 	volumes[name]
 } else := ""

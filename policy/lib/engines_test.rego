@@ -96,7 +96,7 @@ test_mounts if {
 	paths := ["/var", "/var/run/", "/var/runner", "/data/docker", "/dat"]
 	mounts := array.concat([{"name": path, "mountPath": path} | some path in paths], [{"name": 7, "mountPath": "/"}, null])
 	companion := engine({"args": ["dockerd", "-g/data"], "volumeMounts": mounts})
-	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": "/var/run/", "kind": ""}
+	companion.socketMount == {"path": "template.spec.containers[1].volumeMounts[1]", "volume": "/var/run/", "kind": "", "bounded": false}
 	companion.dataMount == {}
 
 	# The same directory twice is refused by the API server.
@@ -113,9 +113,10 @@ data_mount(volume) := object.remove(mount, ["path", "volume"]) if {
 }
 
 test_kinds if {
-	data_mount({"emptyDir": {"sizeLimit": "1Gi"}}) == {"kind": "emptyDir", "sizeLimit": "1Gi"}
-	data_mount({"emptyDir": {"sizeLimit": null}}) == {"kind": "emptyDir"}
-	data_mount({}) == {"kind": "emptyDir"}
-	data_mount({"hostPath": {}, "nfs": null}) == {"kind": "hostPath"}
-	data_mount({"nfs": {}, "ephemeral": {}}) == {"kind": "ephemeral"}
+	data_mount({"emptyDir": {"sizeLimit": "1Gi"}}) == {"kind": "emptyDir", "bounded": true}
+	data_mount({"emptyDir": {"sizeLimit": null}}) == {"kind": "emptyDir", "bounded": false}
+	data_mount({"emptyDir": {"sizeLimit": "0"}}) == {"kind": "emptyDir", "bounded": false}
+	data_mount({}) == {"kind": "emptyDir", "bounded": false}
+	data_mount({"hostPath": {}, "nfs": null}) == {"kind": "hostPath", "bounded": false}
+	data_mount({"nfs": {}, "ephemeral": {}}) == {"kind": "ephemeral", "bounded": false}
 }

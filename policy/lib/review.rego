@@ -8,15 +8,16 @@ package kandev.lib.review
 import data.kandev.lib.engines
 import data.kandev.lib.variables
 
-# A v1 PodTemplate or a v1 Pod with one reading of it for every rule. By the path of a container stand in specs its own fields,
-# and in effective its security context over the Pod's; specs and scopes have the Pod too.
-of(document) := object.union(document, {"kandev": object.union(session, reading)}) if {
-	session := object.union({"mainContainer": "kandev-agent"}, object_at(document, ["kandev"]))
+# A v1 PodTemplate or a v1 Pod without nulls, and one reading of it for every rule. By the path of a container stand in specs its
+# own fields, and in effective its security context over the Pod's; specs and scopes have the Pod too.
+of(given) := object.union(document, {"kandev": object.union(session, reading)}) if {
+	document := without_nulls(object.remove(given, ["kandev"]))
+	session := object.union({"mainContainer": "kandev-agent"}, object_at(given, ["kandev"]))
 	prefix := prefix_of(document)
 	spec := object_at(pod_of(document), ["spec"])
 	places := places_of(sprintf("%sspec", [prefix]), spec)
 	specs := object.union({sprintf("%sspec", [prefix]): spec}, {place.path: place.spec | some place in places})
-	effective := {place.path: over(settings(spec), settings(place.spec)) | some place in places}
+	effective := {place.path: over(object_at(spec, ["securityContext"]), object_at(place.spec, ["securityContext"])) | some place in places}
 	containers := [container_of(place.path, place.spec, spec, effective[place.path], session.mainContainer) | some place in places]
 	scopes := array.concat([scope_of_pod(sprintf("%sspec", [prefix]), spec)], containers)
 	companions := [container | some container in containers; container.name != session.mainContainer]
@@ -60,6 +61,14 @@ of(document) := object.union(document, {"kandev": object.union(session, reading)
 		"contained": contained(spec, minor),
 	}
 }
+
+# A document without its fields that are null: the API server leaves them out when it decodes one. Elements of lists stay, null
+# or not, since they have places.
+without_nulls(document) := json.remove(document, [steps |
+	walk(document, [path, null])
+	is_string(path[count(path) - 1])
+	steps := [sprintf("%v", [step]) | some step in path] # json.remove knows places in a list as strings
+])
 
 # A PodTemplate has its Pod below template.
 pod_of(document) := document.template if {
@@ -107,9 +116,12 @@ container_of(path, fields, spec, effective, main) := object.union_n([known, of_a
 
 unlimited(container, spec) := [resource |
 	some resource in ["ephemeral-storage", "memory"]
-	not container.resources.limits[resource]
-	not spec.resources.limits[resource]
+	not bounds(object.get(container, ["resources", "limits", resource], ""))
+	not bounds(object.get(spec, ["resources", "limits", resource], ""))
 ]
+
+# A quantity above zero, which the kubelet takes for no limit, has a digit other than 0 before its unit.
+bounds(quantity) if regex.match(`^\+?[0.]*[1-9]`, sprintf("%v", [quantity]))
 
 # The containers whose security context does not say, or not in the type that it must have, where the Pod's does not say well
 # for all; or whose image has no digest.
@@ -121,13 +133,13 @@ unset(pod, containers, specs) := {
 	"seccompProfile": [container | some container in containers; not confines(pod, "seccompProfile"); not profiled(specs[container.path], "seccompProfile")],
 }
 
-# Where the Pod has no fsGroup; and its volumes in memory without a sizeLimit but for Kandev's own: path, and name.
+# Where the Pod has no fsGroup; and its volumes in memory that no sizeLimit bounds, but for Kandev's own: path, and name.
 unset_in_pod(path, spec) := {
 	"fsGroup": [path | not is_number_at(spec, ["securityContext", "fsGroup"])],
 	"sizeLimit": [{"name": volume.name, "path": sprintf("%s.volumes[%d].emptyDir", [path, index])} |
 		some index, volume in list_at(spec, "volumes")
 		volume.emptyDir.medium == "Memory"
-		not volume.emptyDir.sizeLimit
+		not bounds(object.get(volume, ["emptyDir", "sizeLimit"], ""))
 		volume.name != "kandev-auth"
 		is_string(volume.name)
 	],
@@ -225,9 +237,6 @@ is_non_root(effective) if {
 
 # A container's setting takes the place of the whole of the Pod's.
 over(of_pod, of_container) := object.union(object.remove(of_pod, object.keys(of_container)), of_container)
-
-# The settings of a security context that are not null.
-settings(spec) := {key: value | some key, value in object_at(spec, ["securityContext"]); value != null}
 
 object_at(fields, path) := value if {
 	value := object.get(fields, path, {})

@@ -161,10 +161,24 @@ test_grants if {
 	read(template).grants == [{"companion": read(template).companions[0], "path": "template.spec.containers[1].volumeMounts[3]"}]
 }
 
+test_without_nulls if {
+	given := {"a": null, "b": [null, {"c": null, "x/y": null, "d": {"e": null, "f": 0}}], "1": {"0": null}}
+	review.without_nulls(given) == {"b": [null, {"d": {"f": 0}}], "1": {}}
+}
+
+test_bounds if {
+	every quantity in ["1", "0.5Gi", "+1", "00.01", "1e-9", 1, 0.5, 7e30] {
+		review.bounds(quantity)
+	}
+	every quantity in ["0", "0Gi", "+0", "0.00", "0e5", "", "-1", "Gi", "x1", 0, 0.0, null, true, ["1"], {"1": 1}] {
+		not review.bounds(quantity)
+	}
+}
+
 test_unlimited if {
 	limits := [null, {"memory": "1Gi"}, {"memory": null, "ephemeral-storage": "1Gi"}, {"memory": false}]
 	agents := [{"name": "kandev-agent", "resources": {"limits": limit}} | some limit in limits]
-	[agent.unlimited | some agent in read({"spec": {"containers": agents}}).agents] == [["ephemeral-storage", "memory"], ["ephemeral-storage"], [], ["ephemeral-storage", "memory"]]
+	[agent.unlimited | some agent in read({"spec": {"containers": agents}}).agents] == [["ephemeral-storage", "memory"], ["ephemeral-storage"], ["memory"], ["ephemeral-storage", "memory"]]
 	read(fixtures.template({"resources": {"limits": {"memory": "1Gi"}}})).agents[0].unlimited == ["ephemeral-storage"]
 }
 

@@ -64,7 +64,7 @@ findings contains {
 } if {
 	some key, profile in input.kandev.annotations
 	startswith(key, prefix)
-	not profile in {"", "runtime/default", null}
+	not profile in {"", "runtime/default"}
 	not startswith(profile, "localhost/")
 	name := trim_prefix(key, prefix)
 }

@@ -50,6 +50,6 @@ findings contains {
 	input.kandev.minor >= 35
 	some container in input.kandev.containers
 	type := input.kandev.specs[container.path].securityContext.procMount
-	not type in {"Default", null}
+	type != "Default"
 	name := container.name
 }

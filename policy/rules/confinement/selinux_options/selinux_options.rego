@@ -55,7 +55,7 @@ findings contains {
 	name := scope.name
 }
 
-allowed(_, value) if value in {"", null}
+allowed(_, "")
 
 allowed("level", _)
 

@@ -50,7 +50,7 @@ findings contains {
 	input.kandev.contained == false
 	some path
 	type := input.kandev.specs[path].securityContext.procMount
-	not type in {"Default", null}
+	type != "Default"
 	scope := input.kandev.scopes[path]
 	name := scope.name
 }

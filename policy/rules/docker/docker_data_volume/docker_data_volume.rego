@@ -4,7 +4,7 @@
 #   Images, layers and nested containers fill whatever they are given. On the container's own file system they fill
 #   the node's disk until the kubelet evicts Pods, this session among them; in the workspace they fill the checkout; on
 #   a claim or a directory of the node a cache outlives the session and carries what one session built into the next. An
-#   emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it.
+#   emptyDir with a sizeLimit ends with the Pod and evicts only the session that exceeds it; a sizeLimit of 0 is none.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
 #   - ref: https://docs.docker.com/engine/daemon/#daemon-data-directory
@@ -70,7 +70,7 @@ findings contains {
 	engine.root == true
 
 	# A volume that ends with the Pod, or has a bound of its own, holds the data.
-	not engine.dataMount.sizeLimit
+	not engine.dataMount.bounded
 	not engine.dataMount.kind == "ephemeral"
 	name := engine.container.name
 }

@@ -24,6 +24,7 @@ at_mount := {"template.spec.containers[1].volumeMounts[1]"}
 
 test_unbounded if {
 	paths("/var/lib/docker", {"emptyDir": {}}) == at_mount
+	paths("/var/lib/docker", {"emptyDir": {"sizeLimit": "0"}}) == at_mount
 }
 
 test_lasting if {

@@ -68,5 +68,5 @@ findings contains {
 }
 
 setter(engine, name) := engine if {
-	input.kandev.specs[engine.path].securityContext[name] != null
+	input.kandev.specs[engine.path].securityContext[name]
 } else := input.kandev.scopes[input.kandev.path]

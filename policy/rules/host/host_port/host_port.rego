@@ -49,6 +49,6 @@ findings contains {
 	some container in input.kandev.containers
 	some index
 	port := input.kandev.specs[container.path].ports[index].hostPort
-	not port in {0, null}
+	port != 0
 	name := container.name
 }

@@ -60,7 +60,7 @@ findings contains {
 	some handler in handlers
 	some action in ["httpGet", "tcpSocket"]
 	host := object.get(input.kandev.specs[container.path], array.concat(handler, [action, "host"]), "")
-	not host in {"", null}
+	host != ""
 	name := container.name
 }
 

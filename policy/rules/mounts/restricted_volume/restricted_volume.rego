@@ -75,7 +75,7 @@ findings contains {
 	"remediation": "use a persistentVolumeClaim, or an emptyDir where nothing is to be kept",
 } if {
 	some index, type
-	input.kandev.spec.volumes[index][type] != null
+	input.kandev.spec.volumes[index][type]
 	not type in allowed_types
 	type != "name"
 	not index in allowed
@@ -85,7 +85,7 @@ findings contains {
 # The positions of volumes that have a type which the standard allows; one is enough.
 allowed contains index if {
 	some index, type
-	input.kandev.spec.volumes[index][type] != null
+	input.kandev.spec.volumes[index][type]
 	type in allowed_types
 }
 

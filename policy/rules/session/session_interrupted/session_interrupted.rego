@@ -45,7 +45,8 @@ findings contains {
 	"remediation": sprintf("remove %s", [field]),
 } if {
 	some field, effect in effects
-	not input.template.spec[field] in {[], null}
+	value := input.template.spec[field]
+	value != []
 }
 
 effects := {

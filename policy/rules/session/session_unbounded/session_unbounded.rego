@@ -6,7 +6,7 @@
 #   disk until the kubelet evicts Pods, unless ephemeral-storage has a limit; mind that the Pod's disk-backed
 #   emptyDirs count against the sum of its containers' limits. An emptyDir in memory without a sizeLimit counts
 #   against the memory of the containers that write to it. Nested containers are bounded by the memory limit of their
-#   Docker engine at most, so one without is a warning.
+#   Docker engine at most, so one without is a warning. The kubelet takes a limit or a sizeLimit of 0 for none.
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir

@@ -22,6 +22,13 @@ test_agent if {
 	about({}) == set()
 }
 
+test_zero_and_null_are_no_limits if {
+	every nothing in ["0", "0Gi", 0, null] {
+		count(about({"containers": [object.union(agent, {"resources": {"limits": {"memory": nothing}}})]})) == 1
+		count(about({"volumes": [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": nothing}}]})) == 1
+	}
+}
+
 test_docker_engine if {
 	about({"containers": [agent, {"name": "engine", "image": "docker:dind", "securityContext": {"privileged": true}}, {"name": "shipper"}]}) == {[
 		"template.spec.containers[1].resources", "warning",

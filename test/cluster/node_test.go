@@ -36,6 +36,7 @@ func TestNode(t *testing.T) {
 	t.Run("streams", func(t *testing.T) { testStreams(t, c, client) })
 	t.Run("PodSecurity", func(t *testing.T) { testPodSecurity(t, c, client) })
 	t.Run("image", func(t *testing.T) { testImage(t, c, client) })
+	t.Run("limits of zero", func(t *testing.T) { testZeroLimits(t, c, client) })
 }
 
 // testWorkspace has two containers share a claim, one of them read-only, and looks at it from the node too.
@@ -358,4 +359,42 @@ func run(
 	var out bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
 	return out.String(), err
+}
+
+// testZeroLimits shows what policy takes for granted: the kubelet takes a limit of zero, and a sizeLimit of zero, for none.
+func testZeroLimits(t *testing.T, c *cluster.Cluster, client kubernetes.Interface) {
+	pod := testPod("zero")
+	pod.Spec.Containers = nil
+	for name, limit := range map[string]string{"none": "", "zero": "0", "some": "16Mi"} {
+		container := corev1.Container{
+			Name: name, Image: cluster.BusyboxImage, Command: []string{"sleep", "1000000"},
+			VolumeMounts: []corev1.VolumeMount{{Name: name, MountPath: "/memory"}},
+		}
+		volume := corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+		if limit != "" {
+			volume.SizeLimit = new(resource.MustParse(limit))
+			container.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: *volume.SizeLimit}
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, container)
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &volume}})
+	}
+	runPod(t, client, pod)
+
+	limits := map[string]string{}
+	for _, container := range pod.Spec.Containers {
+		const read = "cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null; df -k /memory | awk 'END { print $2 }'"
+		eventually(t, func() (err error) { // containerd sometimes loses the output of what ends at once
+			limits[container.Name], err = run(t.Context(), c.Config(), websocketExecutor, pod.Name, container.Name, "sh", "-c", read)
+			if err == nil && limits[container.Name] == "" {
+				err = fmt.Errorf("container %s says nothing", container.Name)
+			}
+			return err
+		})
+	}
+	if limits["some"] != "16777216\n16384\n" {
+		t.Errorf("limits of 16Mi are %q", limits["some"])
+	}
+	if limits["zero"] != limits["none"] {
+		t.Errorf("limits of zero are %q, none %q", limits["zero"], limits["none"])
+	}
 }

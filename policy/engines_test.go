@@ -2,23 +2,27 @@ package policy
 
 import (
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// patternAfter is the regular expression that follows a text in a file of the pack.
+func patternAfter(t *testing.T, file, text string) *regexp.Regexp {
+	t.Helper()
+	_, pattern, found := strings.Cut(readPack(t, file), text+"`")
+	pattern, _, ends := strings.Cut(pattern, "`")
+	if !found || !ends {
+		t.Fatalf("%s has no pattern after %s", file, text)
+	}
+	return regexp.MustCompile(pattern)
+}
+
 // TestDaemonFlags holds the evaluator's search for a daemon's flags against the pattern of lib/engines.rego, on lines of pieces
 // that matter to either.
 func TestDaemonFlags(t *testing.T) {
-	source, err := os.ReadFile("lib/engines.rego")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, pattern, _ := strings.Cut(string(source), "flag_pattern := `")
-	pattern, _, _ = strings.Cut(pattern, "`")
-	flags := regexp.MustCompile(pattern)
+	flags := patternAfter(t, "lib/engines.rego", "flag_pattern := ")
 	pieces := append([]string{" ", "\t", "\n", "\f", "\r", "\v", "=", "\"", "'", ";", "&", "|", ")", "-", "unix:///a", "1000", "\xff", "é"}, daemonFlagNames[:]...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {

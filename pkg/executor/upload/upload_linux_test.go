@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -85,6 +86,19 @@ func (p *pod) exec(ctx context.Context, command []string, stdin io.Reader, stdou
 }
 
 func eachShell(t *testing.T, test func(t *testing.T, p *pod)) {
+	t.Helper()
+	inShells(t, shells, test)
+}
+
+// eachShellOfPATH runs a test that changes what tools the image has: busybox has all of its own, whatever PATH holds.
+func eachShellOfPATH(t *testing.T, test func(t *testing.T, p *pod)) {
+	t.Helper()
+	ofPATH := maps.Clone(shells)
+	delete(ofPATH, "busybox")
+	inShells(t, ofPATH, test)
+}
+
+func inShells(t *testing.T, shells map[string][]string, test func(t *testing.T, p *pod)) {
 	t.Helper()
 	for name, argv := range shells {
 		t.Run(name, func(t *testing.T) {
@@ -210,10 +224,7 @@ func image(t *testing.T, programs map[string]string, lacks ...string) string {
 
 // An image without gzip gets the bytes as they are; one without another tool is refused.
 func TestImages(t *testing.T) {
-	eachShell(t, func(t *testing.T, p *pod) {
-		if p.shell[0] == "busybox" {
-			t.Skip("busybox runs its own applets whatever PATH holds")
-		}
+	eachShellOfPATH(t, func(t *testing.T, p *pod) {
 		optional := []string{"dd", "gzip", "head", "openssl", "stat"}
 		p.path = image(t, nil, optional...)
 		r := session()
@@ -232,24 +243,22 @@ func TestImages(t *testing.T) {
 // counts.
 func TestHashes(t *testing.T) {
 	for name, c := range map[string]struct {
+		run   func(*testing.T, func(*testing.T, *pod))
 		tools map[string]string // programs of the image's own
 		lacks string
 		code  int
 	}{
-		"openssl":                 {tools: map[string]string{"openssl": `[ "$*" = "dgst -sha256 -r" ] && exec sha256sum`}},
-		"openssl fails":           {tools: map[string]string{"openssl": `echo 0123; exit 1`}},
-		"openssl lies":            {tools: map[string]string{"openssl": `echo 0123`}, code: bootstrap.ExitDigest},
-		"halves":                  {lacks: "openssl"},
-		"halves, dd is cut":       {lacks: "openssl", tools: map[string]string{"dd": `head -c 100`}, code: bootstrap.ExitDigest},
-		"halves, sha256sum fails": {lacks: "openssl", tools: map[string]string{"sha256sum": `exit 1`}, code: bootstrap.ExitDigest},
-		"whole":                   {lacks: "openssl dd"},
-		"whole, sha256sum lies":   {lacks: "openssl dd", tools: map[string]string{"sha256sum": `echo 0123`}, code: bootstrap.ExitDigest},
+		"openssl":                 {run: eachShell, tools: map[string]string{"openssl": `[ "$*" = "dgst -sha256 -r" ] && exec sha256sum`}},
+		"openssl fails":           {run: eachShell, tools: map[string]string{"openssl": `echo 0123; exit 1`}},
+		"openssl lies":            {run: eachShell, tools: map[string]string{"openssl": `echo 0123`}, code: bootstrap.ExitDigest},
+		"halves":                  {run: eachShell, lacks: "openssl"},
+		"halves, dd is cut":       {run: eachShellOfPATH, lacks: "openssl", tools: map[string]string{"dd": `head -c 100`}, code: bootstrap.ExitDigest},
+		"halves, sha256sum fails": {run: eachShellOfPATH, lacks: "openssl", tools: map[string]string{"sha256sum": `exit 1`}, code: bootstrap.ExitDigest},
+		"whole":                   {run: eachShellOfPATH, lacks: "openssl dd"},
+		"whole, sha256sum lies":   {run: eachShellOfPATH, lacks: "openssl dd", tools: map[string]string{"sha256sum": `echo 0123`}, code: bootstrap.ExitDigest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachShell(t, func(t *testing.T, p *pod) {
-				if p.shell[0] == "busybox" && (c.tools["dd"] != "" || c.tools["sha256sum"] != "" || strings.Contains(c.lacks, "dd")) {
-					t.Skip("busybox runs its own applets whatever PATH holds")
-				}
+			c.run(t, func(t *testing.T, p *pod) {
 				p.path = image(t, c.tools, strings.Fields(c.lacks)...)
 				err := p.send(t, Request{Files: []File{{bootstrap.AgentPath, 0o755, NewBlob(noise(5<<20 + 7))}}})
 				if got, ok := errors.AsType[*RejectedError](err); (c.code == 0) != (err == nil) || ok && got.Code != c.code {
@@ -377,22 +386,20 @@ func (p *pod) spoilt(t *testing.T, agent *Blob, how packing) {
 func TestLzop(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789\n"), 100_000)
 	for name, c := range map[string]struct {
+		run   func(*testing.T, func(*testing.T, *pod))
 		does  string
 		agent []byte
 		sent  []packing
 	}{
-		"works":      {`exec busybox lzop "$@"`, text, []packing{lzopped}},
-		"not worth":  {`exec busybox lzop "$@"`, noise(1 << 20), []packing{asIs}},
-		"fails":      {`exit 1`, text, []packing{lzopped, asIs}},
-		"cuts":       {`busybox lzop "$@" | head -c 1000`, text, []packing{lzopped, asIs}},
-		"lies":       {`busybox lzop "$@" | tr 1 2`, text, []packing{lzopped, asIs}},
-		"is another": {`cat`, text, []packing{lzopped, asIs}},
+		"works":      {eachShell, `exec busybox lzop "$@"`, text, []packing{lzopped}},
+		"not worth":  {eachShell, `exec busybox lzop "$@"`, noise(1 << 20), []packing{asIs}},
+		"fails":      {eachShellOfPATH, `exit 1`, text, []packing{lzopped, asIs}},
+		"cuts":       {eachShellOfPATH, `busybox lzop "$@" | head -c 1000`, text, []packing{lzopped, asIs}},
+		"lies":       {eachShellOfPATH, `busybox lzop "$@" | tr 1 2`, text, []packing{lzopped, asIs}},
+		"is another": {eachShellOfPATH, `cat`, text, []packing{lzopped, asIs}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachShell(t, func(t *testing.T, p *pod) {
-				if p.shell[0] == "busybox" && !strings.HasPrefix(c.does, "exec") {
-					t.Skip("busybox runs its own applets whatever PATH holds")
-				}
+			c.run(t, func(t *testing.T, p *pod) {
 				p.path = image(t, map[string]string{"lzop": c.does})
 				var sent []packing
 				p.spoil = func(in io.Reader) io.Reader { return &announced{Reader: in, words: &sent} }
@@ -432,10 +439,7 @@ func (a *announced) Read(b []byte) (int, error) {
 
 // Over a slow link a large file goes through gzip, where the image has only that and the file gets smaller.
 func TestSlowLinks(t *testing.T) {
-	eachShell(t, func(t *testing.T, p *pod) {
-		if p.shell[0] == "busybox" {
-			t.Skip("busybox has lzop")
-		}
+	eachShellOfPATH(t, func(t *testing.T, p *pod) {
 		for name, c := range map[string]struct {
 			agent []byte
 			slow  bool

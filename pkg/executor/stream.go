@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,7 +35,8 @@ const (
 	SPDY      Transport = "spdy"
 )
 
-// ExecOptions say what to run, and where its streams go. A nil stream is closed from the start.
+// ExecOptions say what to run, and where its streams go. A nil stream is closed from the start. Stdout and Stderr may be the same
+// writer, as in os/exec: then one is written to it at a time, in no certain order.
 type ExecOptions struct {
 	Namespace, Pod string
 	Container      string // always named: which is the first, admission decides
@@ -44,6 +46,19 @@ type ExecOptions struct {
 	// Terminal gives the command a terminal, of each size that comes; nil is none. Its one output is Stdout, and Stderr must be nil.
 	Terminal  <-chan TerminalSize
 	Transport Transport
+}
+
+// lockedWriter is where two streams go.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write writes for one of them.
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
 }
 
 // TerminalSize is the size of a terminal in characters.
@@ -90,6 +105,10 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) error {
 	executor, opening, err := c.executor(ctx, o)
 	if err != nil {
 		return streamError(err)
+	}
+	if o.Stdout != nil && reflect.ValueOf(o.Stdout).Comparable() && o.Stdout == o.Stderr {
+		both := &lockedWriter{w: o.Stdout}
+		o.Stdout, o.Stderr = both, both
 	}
 	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr}
 	if o.Terminal != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/kandev/kandev-podlint/pkg/executor/inventory"
 )
 
-// Run is a command in a session's main container, and where its streams go. A nil stream is closed from the start.
+// Run is a command in a session's main container, and where its streams go, as in ExecOptions.
 type Run struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Terminal       <-chan TerminalSize // as in ExecOptions
+	Terminal       <-chan TerminalSize
 }
 
 // Exec runs a command in a session's main container. What is said of Client.Exec holds here too. It neither takes nor needs

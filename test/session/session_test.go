@@ -1,11 +1,13 @@
 package session
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/kandev/kandev-podlint/pkg/compose"
+	"github.com/kandev/kandev-podlint/pkg/executor"
 )
 
 func TestLifecycle(t *testing.T) {
@@ -42,4 +44,24 @@ func TestLifecycle(t *testing.T) {
 			w.nothing(e, id)
 		})
 	}
+}
+
+// One writer may take both streams of a command, whichever of its methods client-go would rather call.
+func TestExecIntoOneWriter(t *testing.T) {
+	w := newWorld(t)
+	e := w.executor("one-writer")
+	s := w.launch(e, "one-writer", compose.EmptyDir)
+	defer func() { _ = s.Close() }()
+	var both bytes.Buffer
+	const script = "i=0; while [ $i -lt 5000 ]; do echo out; echo error >&2; i=$((i+1)); done"
+	if err := e.Exec(t.Context(), "one-writer", executor.Run{Command: []string{"sh", "-c", script}, Stdout: &both, Stderr: &both}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := both.Len(), 5000*len("out\nerror\n"); got != want {
+		t.Errorf("%d bytes of %d came", got, want)
+	}
+	if err := e.Cleanup(t.Context(), "one-writer"); err != nil {
+		t.Error(err)
+	}
+	w.nothing(e, "one-writer")
 }

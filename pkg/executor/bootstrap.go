@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -137,49 +136,6 @@ func (c container) send(ctx context.Context, r upload.Request) error {
 // killed is what a shell adds to the number of the signal that ended a command.
 const killed = 128
 
-// prepared is the last line of a preparation that ran to its end: a stream that is cut ends without it.
-const prepared = "kandev-prepared "
-
-// prepare runs the preparation script to its end. What it prints stays out of errors: a script may print what it was given.
-func (c container) prepare(ctx context.Context) error {
-	const script = `"$@" </dev/null; printf '\n` + prepared + `%s\n' "$?"`
-	var out lastLine
-	err := c.sure(ctx, script, bootstrap.PrepareCommand(bootstrap.Options{}), &out)
-	status, ok := strings.CutPrefix(out.String(), prepared)
-	switch {
-	case ok && status == "0":
-		return nil
-	case ok:
-		return &Error{Reason: PrepareFailed, Message: fmt.Sprintf("the preparation script ended with status %s", status)}
-	}
-	if _, ended := errors.AsType[*ExitError](err); err != nil && !ended {
-		return err
-	}
-	return &Error{Reason: StreamBroken, Message: "the stream ended before the preparation script did", cause: err}
-}
-
-// lastLine keeps the last whole line of a stream.
-type lastLine struct{ lockedBuffer }
-
-// Write takes more of the stream, and forgets all but what may belong to its last line.
-func (l *lastLine) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.b.Write(p)
-	const enough = 1 << 10
-	if over := l.b.Len() - enough; over > 0 {
-		l.b.Next(over)
-	}
-	return len(p), nil
-}
-
-func (l *lastLine) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := bytes.TrimRight(l.b.Bytes(), "\n")
-	return string(text[bytes.LastIndexByte(text, '\n')+1:])
-}
-
 // secrets reads back what the executor left in the auth volume: the agent's bootstrap nonce, and the token where a handshake
 // was finished.
 func (c container) secrets(ctx context.Context) (nonce, token string, err error) {
@@ -216,7 +172,8 @@ func (c container) end(ctx context.Context) error {
 }
 
 // sure runs a shell script with arguments, once it is certain that the shell which has answered is in this Pod: a command of an
-// exec runs at once, in whatever Pod has the name.
+// exec runs at once, in whatever Pod has the name. What it says on its standard error is dropped: that has no order with what it
+// says on its output.
 func (c container) sure(ctx context.Context, script string, args []string, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -237,7 +194,7 @@ func (c container) sure(ctx context.Context, script string, args []string, out i
 		_ = to.CloseWithError(err)
 	}()
 	command := append([]string{"/bin/sh", "-c", `echo here; read -r sure && [ "$sure" = sure ] || exit; ` + script, "sh"}, args...)
-	return c.exec(ctx, command, stdin, answer, out)
+	return c.exec(ctx, command, stdin, answer, io.Discard)
 }
 
 // answered is the output of a command, and tells when it has begun.

@@ -18,8 +18,8 @@ test:
 	go test $(RACE) -timeout 30m ./...
 	@for m in $(wildcard test/*/go.mod); do \
 		d=$$(dirname $$m); \
-		echo "go -C $$d test -timeout 60m ./..."; \
-		go -C $$d test -timeout 60m ./... || exit; \
+		echo "go -C $$d test $(RACE) -timeout 60m ./..."; \
+		go -C $$d test $(RACE) -timeout 60m ./... || exit; \
 	done
 
 # The tests of API servers, on every version instead of the oldest and the newest.

@@ -84,7 +84,7 @@ func (f *Forward) Dial(port int32) (*PortConn, error) {
 	headers.Set(corev1.StreamType, corev1.StreamTypeData)
 	data, err := f.connection.CreateStream(headers)
 	if err != nil {
-		f.connection.RemoveStreams(failure)
+		_ = f.discard(failure)
 		return nil, streamError(err)
 	}
 	p := &PortConn{forward: f, data: data, failure: failure, failed: make(chan struct{})}
@@ -96,6 +96,7 @@ func (f *Forward) Dial(port int32) (*PortConn, error) {
 type PortConn struct {
 	forward       *Forward
 	data, failure httpstream.Stream
+	heard         atomic.Bool   // something has come from the port
 	failed        chan struct{} // closed when the node has no more to say
 	text          string        // what it said
 	err           error         // why the stream of its words broke
@@ -118,6 +119,9 @@ func (p *PortConn) watch() {
 // reason StreamBroken.
 func (p *PortConn) Read(b []byte) (int, error) {
 	n, err := p.data.Read(b)
+	if n > 0 {
+		p.heard.Store(true)
+	}
 	if !errors.Is(err, io.EOF) {
 		if err != nil {
 			err = streamError(err)
@@ -151,8 +155,14 @@ func (p *PortConn) Write(b []byte) (int, error) {
 func (p *PortConn) CloseWrite() error { return p.data.Close() }
 
 // Close ends both directions.
-func (p *PortConn) Close() error {
-	err := p.data.Reset()
-	p.forward.connection.RemoveStreams(p.data, p.failure)
-	return err
+func (p *PortConn) Close() error { return p.forward.discard(p.data, p.failure) }
+
+// discard ends streams whether or not the other side does: the connection is not over before all of its streams are.
+func (f *Forward) discard(streams ...httpstream.Stream) error {
+	errs := make([]error, len(streams))
+	for n, s := range streams {
+		errs[n] = s.Reset()
+	}
+	f.connection.RemoveStreams(streams...)
+	return errors.Join(errs...)
 }

@@ -49,6 +49,10 @@ func Proof(nonce, challenge string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
+// answerTime is how long the first question for an agent's health waits for its answer, and each further one twice as long as the
+// one before: a question may be lost on its way, and an agent may be slow.
+const answerTime = 5 * time.Second
+
 // maxAgentAnswer bounds what an answer of the agent may hold, in bytes.
 const maxAgentAnswer = 64 << 10
 
@@ -64,6 +68,9 @@ func (h HTTPHandshake) Shake(ctx context.Context, address, nonce string) (string
 	if err != nil {
 		return "", err
 	}
+	// Not as long as the agent may take to start: who has lost the token on its way still has time to start the agent again.
+	ctx, cancel := context.WithTimeout(ctx, 4*answerTime)
+	defer cancel()
 	status, answer, _, err := h.ask(ctx, http.MethodPost, "http://"+address+"/auth/handshake", body, nil)
 	if err != nil {
 		return "", &Error{Reason: StreamBroken, Message: "the handshake was cut off", cause: err}
@@ -78,12 +85,18 @@ func (h HTTPHandshake) Shake(ctx context.Context, address, nonce string) (string
 	return said.Token, nil
 }
 
-// waitHealthy asks for the agent's health until it answers, more slowly each time.
+// waitHealthy asks for the agent's health until it answers, more slowly and more patiently each time.
 func (h HTTPHandshake) waitHealthy(ctx context.Context, address, nonce string) error {
 	const first, slowest = 20 * time.Millisecond, 100 * time.Millisecond
+	patience := answerTime
 	for between := first; ; between = min(2*between, slowest) {
 		challenge := newChallenge()
-		status, _, header, err := h.ask(ctx, http.MethodGet, "http://"+address+"/health", nil, http.Header{ChallengeHeader: {challenge}})
+		asking, cancel := context.WithTimeout(ctx, patience)
+		status, _, header, err := h.ask(asking, http.MethodGet, "http://"+address+"/health", nil, http.Header{ChallengeHeader: {challenge}})
+		if asking.Err() != nil {
+			patience *= 2
+		}
+		cancel()
 		switch {
 		case err == nil && status == http.StatusOK:
 			return h.checkProof(header.Get(ProofHeader), Proof(nonce, challenge))

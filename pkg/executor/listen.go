@@ -131,7 +131,11 @@ func (l *Listener) carry(local *net.TCPConn) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		if _, err := io.Copy(remote, local); err != nil {
+		asked, err := io.Copy(remote, local)
+		if asked > 0 && !remote.heard.Load() {
+			l.retire(by) // who has asked went without an answer: the connection may be dead, and nobody told
+		}
+		if err != nil {
 			_ = remote.Close() // the local side is gone, so nobody waits for an answer
 			return
 		}

@@ -71,6 +71,7 @@ func faults() []namedFault {
 		{name: "late", do: late},
 		{name: "truncated", do: truncate},
 		{name: "severed", do: sever, fits: func(c carried) bool { return c.stream }},
+		{name: "muted", do: mute, fits: func(c carried) bool { return c.stream }},
 		{name: "twice", do: twice, fits: func(c carried) bool { return !c.stream && !c.watch }},
 	}
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
@@ -362,6 +363,23 @@ func sever(p *faultProxy, w http.ResponseWriter, r *http.Request, c carried) {
 	p.cut(w, r, c, -1, 1+p.random(20_000))
 }
 
+// mute leaves a stream open over which nothing more comes after some bytes.
+func mute(p *faultProxy, w http.ResponseWriter, r *http.Request, c carried) {
+	muteAfter(p.random(400), nil)(p, w, r, c)
+}
+
+// muteAfter lets a stream fall silent after some bytes, or once hush is closed; -1 is no end.
+func muteAfter(bytes int, hush <-chan struct{}) fault {
+	return func(p *faultProxy, w http.ResponseWriter, r *http.Request, c carried) {
+		p.forward(w, r, c, func(answer *http.Response) error {
+			if both, ok := answer.Body.(io.ReadWriteCloser); ok {
+				answer.Body = &muteStream{ReadWriteCloser: both, left: bytes, hush: hush, closed: make(chan struct{})}
+			}
+			return nil
+		})
+	}
+}
+
 // cut ends a watch or a stream after some bytes from the API server, or to it.
 func (p *faultProxy) cut(w http.ResponseWriter, r *http.Request, c carried, down, up int) {
 	p.forward(w, r, c, func(answer *http.Response) error {
@@ -413,6 +431,33 @@ func (c *cutStream) Write(b []byte) (int, error) {
 	n, _ := c.ReadWriteCloser.Write(b[:c.up])
 	c.up = 0
 	return n, errCut
+}
+
+// muteStream is a stream that falls silent.
+type muteStream struct {
+	io.ReadWriteCloser
+	left   int
+	hush   <-chan struct{}
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (m *muteStream) Read(b []byte) (int, error) {
+	if m.left != 0 {
+		n, err := readSome(m.ReadWriteCloser, b, &m.left)
+		select {
+		case <-m.hush:
+		default:
+			return n, err
+		}
+	}
+	<-m.closed
+	return 0, errCut
+}
+
+func (m *muteStream) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return m.ReadWriteCloser.Close()
 }
 
 func readSome(from io.Reader, b []byte, left *int) (int, error) {

@@ -46,9 +46,9 @@ func (w *world) scaleUp(announced bool) {
 	if announced {
 		id, pool = "pool-added", "added"
 	}
-	a := asked{once: new(sync.Once), events: make(chan struct{})}
+	once, events := new(sync.Once), make(chan struct{})
 	config := w.cluster.Config()
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { a.rt = rt; return a })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return asked{rt, once, events} })
 	e, closeStore, err := newExecutor(w.t.Context(), config, w.file, "owner-"+id, nil)
 	if err != nil {
 		w.t.Fatal(err)
@@ -70,7 +70,7 @@ func (w *world) scaleUp(announced bool) {
 		w.settle(func() bool { pods, _ := w.objects(id); return len(pods) == 1 })
 		pods, _ := w.objects(id)
 		w.announce(&pods[0])
-		<-a.events
+		<-events
 		w.label(pool)
 	}
 	err = <-done

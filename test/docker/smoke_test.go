@@ -36,7 +36,7 @@ func TestSmoke(t *testing.T) {
 		}
 		Leftovers int
 	}
-	var out, errOut output
+	var out, errOut strings.Builder
 	err := e.Exec(t.Context(), "smoke", executor.Run{Command: []string{"smoke.sh"}, Stdout: &out, Stderr: &errOut})
 	if err := json.Unmarshal([]byte(out.String()), &report); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, &out, &errOut)

@@ -221,30 +221,12 @@ func (w *world) inAgent(e *executor.Executor, id, script string) string {
 // feed is inAgent with something to read.
 func (w *world) feed(e *executor.Executor, id, script string, in io.Reader) string {
 	w.t.Helper()
-	var out output
+	var out strings.Builder
 	command := []string{"/bin/sh", "-euc", "export HOME=" + bootstrap.HomePath + "\n" + script + "\n:"}
 	if err := e.Exec(w.t.Context(), id, executor.Run{Command: command, Stdin: in, Stdout: &out, Stderr: &out}); err != nil {
-		w.t.Fatalf("%s\n%v\n%s", script, err, &out)
+		w.t.Fatalf("%s\n%v\n%s", script, err, out.String())
 	}
-	return out.String()
-}
-
-// output takes both streams of a command.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return strings.TrimSpace(o.text.String())
+	return strings.TrimSpace(out.String())
 }
 
 // on runs a script on the node.
